@@ -4,30 +4,31 @@
 .PHONY: setup build man completions deb demo check test test-outside simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
 	drill governor-picture lint format clean
 
-# Installs missing Debian packages; without output and network when all are installed.
+# Installs missing Debian packages. If all packages are installed, prints nothing and uses no network.
 setup:
 	@deploy/install-packages
 
-# .build/release/pushfarm: needs no Swift runtime on the machine it is copied to.
+# Builds .build/release/pushfarm, which needs no Swift runtime on the machine it is copied to.
 build: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	@! grep -qaE 'PUSHFARM_FAILPOINTS|intake\.parse|send\.before|batch\.(read|done)' .build/release/pushfarm \
 		|| { echo "there are failpoints in the release build" >&2; exit 1; }
 
-# Manual pages of the help texts and of deploy/pushfarm.yaml: man -l .build/man/pushfarm.1
+# Makes manual pages from the help texts and from deploy/pushfarm.yaml. To read one: man -l .build/man/pushfarm.1
 man: build
 	swift build -c release --static-swift-stdlib --product pushfarm-manual
 	@rm -rf .build/man
 	@.build/release/pushfarm --experimental-dump-help | .build/release/pushfarm-manual "$$(.build/release/pushfarm --version)" \
 		"$$(git log -1 --format=%cs 2>/dev/null || date +%F)" deploy/pushfarm.yaml .build/man
 
-# Completions of commands and options for bash, zsh and fish.
+# Makes completions of commands and options for bash, zsh and fish.
 completions: build
 	@mkdir -p .build/completions
 	@for shell in bash zsh fish; do \
 		.build/release/pushfarm --generate-completion-script $$shell | sed '1{/^#!/d}' >.build/completions/$$shell; done
 
-# .build/pushfarm_VERSION_ARCHITECTURE.deb: program, units, manual, completions, sample configuration (docs/deploy.md).
+# Makes .build/pushfarm_VERSION_ARCHITECTURE.deb with program, units, manual, completions and sample configuration
+# (docs/deploy.md).
 deb: man completions
 	@deploy/install-packages deb
 	@deploy/make-deb .build/release/pushfarm .build/man .build/completions .build
@@ -35,7 +36,7 @@ deb: man completions
 demo: build
 	.build/release/pushfarm demo --kill 3
 
-# Lint, and the suites that start no farm: under a minute after the build.
+# Runs lint, and the suites that start no farm. Takes less than a minute after the build.
 check: export SWIFT_DETERMINISTIC_HASHING = 1
 check: lint
 	@deploy/install-packages test
@@ -49,15 +50,15 @@ test:
 	swift build --build-tests
 	@Tests/all
 
-# Tests with other software of Debian: the producers of docs/jobs.md with the clients of five languages, and h2load.
+# Runs tests with other software of Debian: the producers of docs/jobs.md with the clients of five languages, and h2load.
 test-outside: export SWIFT_DETERMINISTIC_HASHING = 1
 test-outside:
 	@deploy/install-packages outside
 	swift build --build-tests
 	@Tests/all outside
 
-# More seeds of the simulation of the scripts than `make test` runs (docs/internals/proof.md): SEEDS of each profile, from FIRST.
-# A single seed prints each step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.
+# Runs the simulation of the scripts with more seeds than `make test` (docs/internals/proof.md). SEEDS is the number of seeds of
+# each profile; FIRST is the first seed. A single seed prints each step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.
 SEEDS ?= 100
 FIRST ?= 1
 simulate: setup
@@ -69,7 +70,7 @@ simulate: setup
 # In Swift files it changes conditions, constants and calls: `make mutants SWIFT="Sources/Core/Delivery/Window.swift"`, or a folder, or a file with a list
 # of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 draws fifty at random,
 # and SKIP=20 skips the first twenty of these.
-SCRIPTS ?= settle report reclaim checkout split take refuse intake_crash promote_due putback quarantine pause resume cancel lease app_state \
+SCRIPTS ?= settle report reclaim checkout split take refuse intake_crash promote_due putback quarantine pause resume cancel_batches lease app_state \
 	base events records pauses pause_entries finishing batches suspicion cancelling paused_positions app_pause suppression taken_jobs refusals \
 	census dead_letters
 mutants: setup
@@ -77,18 +78,18 @@ mutants: setup
 	$(if $(SWIFT),SWIFT_DETERMINISTIC_HASHING=1 .build/debug/source-mutants $(if $(DRAW),draw=$(DRAW)) $(if $(SKIP),skip=$(SKIP)) seed=$(SEED) $(SWIFT), \
 		Tests/mutants "$(SCRIPTS)")
 
-# Coverage-guided fuzzing of the parsers of foreign bytes: 60 s a target, or `make fuzz SECONDS=600 TARGET=job`.
+# Fuzzes the parsers of foreign bytes, guided by coverage: 60 s for each target, or `make fuzz SECONDS=600 TARGET=job`.
 # MERGE=1 adds inputs with new coverage to the committed corpus.
 SECONDS = 60
 fuzz: setup
 	Tests/Tools/Fuzzing/run $(SECONDS) "$(TARGET)" "$(MERGE)"
 
-# The whole suite, and the farms that it starts, under the sanitizers for addresses, leaks and undefined behaviour.
+# Runs the whole suite, and the farms that it starts, under the sanitizers for addresses, leaks and undefined behaviour.
 sanitize: setup
 	Tests/sanitize
 
-# Breaks farms of real processes for MINUTES, by the kinds of docs/internals/proof.md; SEED repeats a run, ONLY=1,7 picks kinds.
-# Prints a table; .build/chaos has all figures (chaos.json), and ledgers and logs of failed runs.
+# Runs farms of real processes for MINUTES with the faults of docs/internals/proof.md. SEED repeats a run; ONLY=1,7 selects kinds
+# of faults. Prints a table. .build/chaos contains all figures (chaos.json), and ledgers and logs of failed runs.
 MINUTES ?= 10
 SEED ?= 7
 chaos: setup
@@ -96,15 +97,16 @@ chaos: setup
 	swift build --product chaos-run
 	.build/debug/chaos-run minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
 
-# A farm of the release build at half load with faults for MINUTES: table, CSV and picture of growth in FOLDER.
+# Runs a farm of the release build at half load with faults for MINUTES. FOLDER gets a table, a CSV file and a picture of growth.
 FOLDER ?= .build/soak
 soak: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product chaos-run
 	.build/release/chaos-run soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
-# The farm beside h2load at the same simulator, release build, in a quarter of an hour (docs/internals/performance.md): ROUNDS of each case, ONLY=worker,farm
-# picks some, CORES=2,3 the cores. Prints a table; FOLDER has figures and picture; fails if a bar is missed.
+# Compares the farm with h2load at the same simulator (docs/internals/performance.md). Uses the release build and takes a quarter
+# of an hour. ROUNDS is the number of rounds of each case; ONLY=worker,farm selects cases; CORES=2,3 selects processors. Prints a
+# table. FOLDER gets figures and a picture. Fails if the farm misses a bar.
 ROUNDS ?= 5
 bench: FOLDER = .build/bench
 bench:
@@ -113,7 +115,7 @@ bench:
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES))
 
-# The worker's instructions a push, counted by callgrind: fails when they grew by over 5 % since they were recorded, and lists the
+# Counts the worker's instructions per push with callgrind. If they grew by over 5 % since they were recorded, fails and lists the
 # functions. RECORD=1 records them.
 bench-guard:
 	@deploy/install-packages bench
@@ -121,15 +123,16 @@ bench-guard:
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench guard $(if $(RECORD),record)
 
-# A worker's time by part and function; needs Debian's linux-perf, and the right to use it.
+# Shows a worker's time by part and function. Needs Debian's linux-perf, and the right to use it.
 bench-profile:
 	@deploy/install-packages bench
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench profile $(if $(CORES),cores=$(CORES))
 
-# The experiments of docs/internals/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. The method that waits
-# after each push gets BUDGET seconds, and is extrapolated. Prints a table; FOLDER has figures and picture; fails if the farm breaks a promise.
+# Runs the experiments of docs/internals/binary-protocol.md. Uses the release build and takes a quarter of an hour. ONLY=b,f
+# selects experiments. The method that waits after each push runs for BUDGET seconds, and its result is extrapolated. Prints a
+# table. FOLDER gets figures and a picture. Fails if the farm breaks a promise.
 BUDGET ?= 45
 bench-binary: FOLDER = .build/bench-binary
 bench-binary: setup
@@ -137,13 +140,14 @@ bench-binary: setup
 	swift build -c release --static-swift-stdlib --product binary-bench
 	.build/release/binary-bench budget=$(BUDGET) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY))
 
-# Every command of operators, every signal and a host's death, while RATE pushes a second go through, counted at the gateway.
+# Runs every operator command, sends every signal and kills a host while RATE pushes per second are sent. The gateway counts the
+# pushes.
 RATE ?= 20000
 drill: build
 	swift build -c release --static-swift-stdlib --product farm-drill
 	.build/release/farm-drill rate=$(RATE) $(if $(ONLY),only=$(ONLY))
 
-# Four minutes of a farm with a gateway that is slow, throttles, fails and recovers: docs/internals/governor.svg.
+# Draws docs/internals/governor.svg: four minutes of a farm with a gateway that is slow, throttles, fails and recovers.
 governor-picture: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product governor-picture

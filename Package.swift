@@ -1,20 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Our own targets: Swift 6 language mode (the tools version's default), and a warning is an error.
+/// The project's own targets: Swift 6 language mode (the tools version's default), and a warning is an error.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    // Places at which the program can be told to fail: release builds have none of them.
+    // Tests can make the program fail at named places. Release builds have no such places.
     .define("FAILPOINTS", .when(configuration: .debug)),
-    // A worker spends a twelfth of its time on checking that a class's property is not used twice at a time. Debug builds, which
-    // the tests run, check it.
+    // Checking that no two accesses to a class's property overlap takes a twelfth of a worker's time. Debug
+    // builds, which the tests run, do check it.
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-/// Targets that read what comes from outside. Every file of theirs imports CheckedNumbers, and so the standard library's conversions that
-/// end the process, or take a number without a bound, do not compile there (Sources/Model/CheckedNumbers/TrappingForms.swift).
+/// Targets that read data from outside. Every file of these targets imports CheckedNumbers. Conversions of the
+/// standard library that trap, or that take a number without a bound, then do not compile
+/// (Sources/Model/CheckedNumbers/TrappingForms.swift).
 let checked: [SwiftSetting] =
     strict + [
         .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "CheckedNumbers"])
@@ -25,8 +26,9 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
-// The layers, from the bottom: Sources/Model, Core, Platform, Processes, and the program. A target sees its own layer and those
-// below, but a core sees no platform: that is checked in LayerTests, for a manifest cannot look at itself.
+// The layers, from the bottom: Sources/Model, Core, Platform, Processes, and the program. A target imports only
+// its own layer and lower layers, and a core imports no platform. LayerTests checks this, because a manifest
+// cannot read itself.
 
 func layer(
     _ name: String, in folder: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil,
@@ -73,11 +75,11 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
-        // The model: what everything else speaks of.
+        // The model, which all other layers use.
         model("CheckedNumbers", isChecked: false),
         model("PushModel"),
 
-        // Cores: no clock, no socket, no C library.
+        // Cores, without clock, socket and C library.
         core("APNs", ["PushModel"]),
         core("BinaryProtocol", ["PushModel", "APNs", "FarmPolicy", deque]),
         core("FarmPolicy", ["PushModel"]),
@@ -90,7 +92,7 @@ let package = Package(
         core("Variants", ["PushModel"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
-        // The platform: C libraries, each behind one adapter, and what is built on them alone.
+        // The platform: one adapter for each C library, and targets on top of the adapters.
         library("CLibuv", pkgConfig: "libuv", apt: "libuv1-dev", brew: "libuv"),
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
         library("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
@@ -107,7 +109,7 @@ let package = Package(
         platform("FarmLogging", ["PushModel", "POSIX", logging]),
         platform("FarmConfiguration", ["PushModel", "FarmLogging", "POSIX", yams, logging]),
 
-        // Processes: they do the I/O, and carry out what the cores decide.
+        // Processes, which do the I/O and carry out the decisions of the cores.
         process(
             "Supervision", ["ControlChannel", "FarmPolicy", "EventLoop", "Transport", "Failpoints", logging]),
         process(
@@ -168,7 +170,8 @@ let package = Package(
             ],
             swiftSettings: checked,
             linkerSettings: [
-                // Relocations in a few kilobytes instead of two megabytes that every worker would page in.
+                // Packed relocations take a few kilobytes. Ordinary relocations take two megabytes, which every
+                // worker would page in.
                 .unsafeFlags(
                     ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
                     .when(platforms: [.linux], configuration: .release))
@@ -263,7 +266,7 @@ let package = Package(
             name: "BatchTesting", dependencies: ["PushModel"], path: "Tests/Support/BatchTesting",
             swiftSettings: strict),
         .target(name: "RandomTesting", path: "Tests/Support/RandomTesting", swiftSettings: strict),
-        // What reads bytes of others, for `make fuzz` (libFuzzer) and FuzzingTests (a plain loop).
+        // Decoders of foreign bytes, for `make fuzz` (libFuzzer) and for FuzzingTests (a plain loop).
         .target(
             name: "Fuzzing",
             dependencies: [
@@ -340,7 +343,7 @@ let package = Package(
                 "Transport",
             ],
             exclude: ["Scripts/effects.txt"], swiftSettings: strict),
-        // Breaks farms of real processes, and judges what became of them.
+        // Causes faults in farms of real processes, and checks the outcomes of their pushes.
         .target(name: "ChaosChecker", path: "Tests/Tools/ChaosChecker", swiftSettings: strict),
         .target(
             name: "Chaos",
@@ -359,16 +362,16 @@ let package = Package(
                 "Chaos", "ChaosChecker", "FarmHarness", "LoopTesting", "EventLoop", "Transport",
                 "RandomTesting", "pushfarm", "chaos-run",
             ], swiftSettings: strict),
-        // How fast the simulator's binary interface reads.
+        // Measures how fast the simulator's binary interface reads.
         .executableTarget(
             name: "binary-load",
             dependencies: ["APNs", "BinaryProtocol", "EventLoop", "OpenSSL", "Transport"],
             path: "Tests/Tools/BinaryLoad", swiftSettings: strict),
-        // What benches share: numbers, tables, pictures, the machine.
+        // Helpers of the benches: numbers, tables, pictures, and facts about the machine.
         .target(
             name: "BenchKit", dependencies: ["FarmHarness"], path: "Tests/Tools/BenchKit",
             swiftSettings: strict),
-        // The farm beside h2load.
+        // Compares the farm's throughput with the throughput of h2load.
         .target(
             name: "FarmBench",
             dependencies: ["BenchKit", "Charts", "FarmHarness", "APNs", "OpenSSL", "RESP", "RedisProtocol"],
@@ -380,16 +383,16 @@ let package = Package(
             name: "FarmBenchTests",
             dependencies: ["FarmBench", "BenchKit", "FarmHarness", "farm-bench", "pushfarm"],
             swiftSettings: strict),
-        // Every command of operators while pushes go through, counted at the gateway.
+        // Runs every operators' command while pushes are sent, and counts the pushes at the gateway.
         .executableTarget(
             name: "farm-drill",
             dependencies: ["BenchKit", "FarmHarness", "PushModel", "RESP", "RedisProtocol"],
             path: "Tests/Tools/Drill", swiftSettings: strict),
-        // What the governor makes of a gateway whose weather changes, as a picture.
+        // Draws the governor's decisions for a gateway whose latency and limits change.
         .executableTarget(
             name: "governor-picture", dependencies: ["BenchKit", "Charts", "FarmHarness"],
             path: "Tests/Tools/GovernorPicture", swiftSettings: strict),
-        // The experiments of the days of the binary interface, with the senders of that time and with the farm.
+        // Repeats old experiments with the binary interface, with the senders of that time and with the farm.
         .target(
             name: "BinaryBench",
             dependencies: [
@@ -404,20 +407,20 @@ let package = Package(
         .testTarget(
             name: "BinaryBenchTests", dependencies: ["BinaryBench", "BenchKit", "RandomTesting"],
             swiftSettings: strict),
-        // Manual pages of the program's help texts and the sample configuration.
+        // Generates manual pages from the program's help texts and the sample configuration.
         .target(name: "Manual", path: "Tests/Tools/Manual", swiftSettings: strict),
         .executableTarget(
             name: "pushfarm-manual", dependencies: ["Manual"], path: "Tests/Tools/ManualProgram",
             swiftSettings: strict),
         .testTarget(
             name: "ManualTests", dependencies: ["Manual", "FarmHarness", "pushfarm"], swiftSettings: strict),
-        // Faults in the sources, one at a time, that some test must notice.
+        // Inserts faults into the sources, one at a time. Some test must detect each fault.
         .target(name: "SourceMutants", path: "Tests/Tools/SourceMutants", swiftSettings: strict),
         .executableTarget(
             name: "source-mutants", dependencies: ["SourceMutants", "RandomTesting"],
             path: "Tests/Tools/SourceMutantsProgram", swiftSettings: strict),
         .testTarget(name: "SourceMutantsTests", dependencies: ["SourceMutants"], swiftSettings: strict),
-        // The files of deploy/.
+        // Tests of the files in deploy/.
         .testTarget(
             name: "DeployTests",
             dependencies: [
@@ -425,7 +428,7 @@ let package = Package(
                 yams,
             ],
             swiftSettings: strict),
-        // Starts the built program, and redis-server.
+        // Starts the built program and redis-server, for tests.
         .target(
             name: "FarmHarness", dependencies: ["RESP", "RedisProtocol"], path: "Tests/Support/FarmHarness",
             swiftSettings: strict),

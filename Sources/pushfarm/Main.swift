@@ -2,8 +2,8 @@ import ArgumentParser
 import FarmLogging
 import POSIX
 
-/// The entry point of the process. A child of a coordinator branches off first, so that it starts nothing that only commands
-/// need.
+/// The entry point of the process. A child of a coordinator branches off first, so that the child starts nothing
+/// that only commands need.
 @main
 enum Main {
     static func main() {
@@ -17,8 +17,8 @@ enum Main {
         finish(outcome(of: Array(arguments)))
     }
 
-    /// The parent may have started this process from a thread that blocks signals. Then this process would get neither
-    /// Control-C nor the signal of a child's exit.
+    /// The parent may have started this process from a thread that blocks signals. With blocked signals, this process
+    /// would get neither Control-C nor the signal of a child's exit.
     private static func unblockSignals() {
         var none = sigset_t()
         sigemptyset(&none)

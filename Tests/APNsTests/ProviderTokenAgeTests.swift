@@ -52,7 +52,7 @@ struct ProviderTokenAgeTests {
 
     @Test func `a refused token of another host is not used and its renewal counts here`() {
         var age = age
-        // A coordinator that starts reads from Redis which token was refused.
+        // At its start, a coordinator reads from Redis which token was refused.
         age.refuse(tokenOf: 100_000, now: 100_100)
         #expect(age.decide(now: 100_100) == .mint)
         let isOlder = age.adopt(issuedAt: 99_000, now: 100_100)

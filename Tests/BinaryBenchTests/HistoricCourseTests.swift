@@ -1,13 +1,14 @@
 import BinaryBench
 import Testing
 
-/// Runs historic senders against a gateway model. The model's replies are late by a number of pushes instead of a time.
+/// Runs historic senders against a gateway model. The model delays its replies by a number of pushes, not by a time.
 struct HistoricCourseTests {
-    /// A gateway that discards all pushes after the first refused push of a connection, and closes `delay` pushes later.
+    /// A gateway that discards all pushes after the first refused push of a connection, and closes the connection
+    /// `delay` pushes later.
     private struct Gateway {
         let bad: Set<Int>
         let delay: Int
-        /// Whether the sender's last wait is too short for the reply.
+        /// Whether the sender's last wait for a reply ends before the reply arrives.
         var isLateAtTheEnd = false
         /// The places of accepted pushes. A push that is accepted again appears again.
         private(set) var accepted: [Int] = []

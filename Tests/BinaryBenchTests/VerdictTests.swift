@@ -2,7 +2,7 @@ import BinaryBench
 import Testing
 
 struct VerdictTests {
-    /// The result of a farm that keeps its promises in experiment (b).
+    /// The counts of a farm that passes experiment (b).
     static func good() -> Tally {
         let experiment = Experiment.all[1]
         var tally = Tally(experiment.tokens, experiment: "b", sender: "the farm", length: 100_000)

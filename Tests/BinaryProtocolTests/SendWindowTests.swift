@@ -9,7 +9,8 @@ import Testing
 
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// A window with `count` pushes of 100 bytes. The first `left` bytes have left and arrived at once.
+    /// A window with `count` pushes of 100 bytes. The first `left` bytes have left the process. All bytes that have
+    /// left have also arrived, both at the time `start`.
     private func window(_ count: Int, left: UInt64? = nil, first: UInt32 = 1) -> SendWindow {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20, firstIdentifier: first)
         for ticket in 0..<count { window.add(UInt64(ticket), length: 100) }
@@ -52,7 +53,7 @@ import Testing
         for identifier: UInt32 in 1...10 {
             let safe = Int(identifier) - 1
             let end = UInt64(identifier) * 100
-            // The delay of the reply is known only for frames that are known to have left.
+            // The delay of the reply is known only for frames that have certainly left the process.
             let delay: Duration? = end <= left ? .milliseconds(1) : nil
             #expect(
                 window(10, left: left).refused(identifier, at: at(1)) == .refused(safe: safe, delay: delay))

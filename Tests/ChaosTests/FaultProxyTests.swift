@@ -76,7 +76,7 @@ import Transport
             let line = try await Line()
             for welcome in [FaultProxy.AcceptMode.close, .reset] {
                 line.proxy.welcome = welcome
-                // A reset may arrive before the connection is established.
+                // A reset may arrive before the connection is established, so errors of the call are ignored.
                 try? await line.call()
                 #expect(await until { line.hasEnded })
             }

@@ -92,11 +92,11 @@ struct CheckedCollectionTests {
     }
 }
 
-struct RefusedValuesTests {
+struct RefusedValueLogTests {
     private let start = ContinuousClock.now
 
     @Test func `a place is reported once in ten minutes`() {
-        var values = RefusedValues()
+        var values = RefusedValueLog()
         let moments: [(String, Duration)] = [
             ("a", .zero), ("a", .zero), ("b", .zero), ("a", .seconds(599)), ("a", .seconds(600)),
         ]
@@ -105,10 +105,10 @@ struct RefusedValuesTests {
     }
 
     @Test func `the number of remembered places is bounded`() {
-        var values = RefusedValues()
+        var values = RefusedValueLog()
         let told = (0..<10_000).count { values.shouldReport(at: "\($0)", now: start) }
-        #expect(told == RefusedValues.mostPlaces)
-        let isLaterOneTold = values.shouldReport(at: "new", now: start + RefusedValues.pause)
+        #expect(told == RefusedValueLog.mostPlaces)
+        let isLaterOneTold = values.shouldReport(at: "new", now: start + RefusedValueLog.pause)
         #expect(isLaterOneTold)
     }
 }

@@ -55,7 +55,7 @@ import Testing
         .settingRejected(app: "demo", .credentialsStale, generation: 2, reason: "ExpiredProviderToken"),
         .credentialsAccepted(app: "demo", generation: 2), .fenced(app: "demo"),
         .released(app: "demo", shards: [0, 63]),
-        .late(app: "demo", pushes: 70_000, reason: "InvalidToken"),
+        .deliveredPushesLost(app: "demo", pushes: 70_000, reason: "InvalidToken"),
         .feedback(app: "demo", reading: "r1", tuples: 1 << 33, error: "it ended within a tuple"),
     ]
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 @Suite(.timeLimit(.minutes(1))) struct HostLockTests {
-    /// Locks a file like another process that has opened the file.
+    /// Opens and locks the file as another process would do.
     private static func hold(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -37,7 +37,8 @@ import Testing
         try await onLoop {
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
-            // One target file has content already. The other target file would be created by the lock.
+            // One target file has content already. The other target file does not exist: a lock that followed the
+            // link would create it.
             for (victim, text) in [("precious", "precious"), ("absent", nil)] {
                 let (link, target) = ("\(folder.path)/\(name)", "\(folder.path)/\(victim)")
                 if let text { try folder.write(text, to: victim) }
@@ -80,7 +81,7 @@ import Testing
 }
 
 extension HostLock {
-    /// Releases the lock like the end of the process.
+    /// Releases the lock as the end of the process would: by closing the descriptors.
     fileprivate func release() {
         close(own)
         close(descriptor)

@@ -13,7 +13,7 @@ import Testing
 
 /// One app of a coordinator with its own Redis server.
 @Suite(.timeLimit(.minutes(2))) struct HostedAppTests {
-    /// The number of shards in two portions of a reclaim.
+    /// The number of shards: a reclaim needs two portions for them.
     private static let shards = 32
 
     @Loop private final class Fixture {

@@ -32,7 +32,7 @@ import Testing
             let again = Again()
             let consumer = OperationConsumer(registry, host: "h", log: Self.log) { command, _ in
                 carriedOut.append(command.id)
-                // The consumer has read both commands and will claim the second one next.
+                // The consumer has read both commands and will claim the second command next.
                 if command.id == "one" {
                     Loop.task { _ = try? await registry.put(Self.command("three")) }
                     await again.consumer?.readNew()

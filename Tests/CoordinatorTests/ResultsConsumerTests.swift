@@ -15,7 +15,7 @@ import Testing
     @Loop private final class Results {
         let context: AppContext
         let redis: RedisConnection
-        /// The number of reads with entries to settle. Every entry here delays its push.
+        /// The number of reads whose entries were settled. Every entry of these tests reports a push that is delayed.
         private(set) var settled = 0
         /// A callback that runs during the settlement of a read, within the round.
         var whileSettling: @Loop (_ number: Int) -> Void = { _ in }
@@ -66,12 +66,13 @@ import Testing
 
         /// The number of delivered but unsettled entries, and the number of all unsettled entries.
         func left() async throws -> [Int64?] {
-            // This order matters: entries that were read before this request are settled before its first reply.
+            // XPENDING must be first: entries that the consumer read before it are settled before its reply arrives.
             let given = try await run("XPENDING", Self.stream, "settlement").array?.first?.integer
             return [given, try await run("XLEN", Self.stream).integer]
         }
 
-        /// Waits until `count` entries are left and `unsettled` of them are known to be impossible to settle.
+        /// Waits until `count` entries are left and `unsettled` of these entries are recorded as impossible to
+        /// settle.
         func wait(untilLeft count: Int, unsettled: Int = 0) async throws {
             let end = ContinuousClock.now + .seconds(60)
             while true {
@@ -112,7 +113,7 @@ import Testing
             results.whileSettling = { [unowned results] in if $0 == 1 { results.report() } }
             gatherer.start()
             #expect(await until { results.settled == 1 })
-            // A round that continued would have received this entry before the request of the test.
+            // If the round continued, the consumer would receive this entry before the requests in `left()` run.
             #expect(try await results.left() == [0, 1])
             gatherer.wake()
             #expect(await until { results.settled == 2 })

@@ -16,7 +16,7 @@ extension Batches {
             granted: granted ?? batch.pushes.count, suspicion: suspicion, map: map, batch: batch)
     }
 
-    /// A batch with one push to each of `devices`, held by `route`.
+    /// Returns a held batch with one push to each of `devices`, whose shard uses `route`.
     static func held(_ number: UInt32, devices: [Int], on route: ShardRoute) throws -> HeldBatch {
         var builder = BatchBuilder()
         let head = SegmentHead(
@@ -47,7 +47,7 @@ extension Batches {
         }
     }
 
-    /// The content of a results entry, one line for each push. A line of a push without a name has the job and the outcome.
+    /// The content of a results entry, one line for each push. If a push has no name, its line has the job and the outcome.
     static func lines(_ bytes: [UInt8]) throws -> [String] {
         let entry = try ResultsEntry(decoding: bytes)
         func named(_ tokens: Range<Int>, _ text: String) -> [String] {
@@ -93,7 +93,7 @@ extension Batches {
 }
 
 extension HeldBatch {
-    /// Sends every push that may be sent now.
+    /// Sends every push that the window allows now.
     @discardableResult
     func sendAll() -> [Int] {
         var sent: [Int] = []

@@ -7,7 +7,7 @@ import Testing
 
 /// A random walk through all events of a batch, compared with a very simple model.
 @Suite struct HeldBatchWalkTests {
-    /// The model's state of a position.
+    /// The state of a position in the model.
     private enum State: Equatable {
         case open, inFlight
         case answered(ReportedOutcome?)
@@ -69,7 +69,7 @@ import Testing
             try check()
         }
 
-        /// Gives an outcome to every position, and throws if a position cannot get an outcome.
+        /// Gives an outcome to every position. Throws if a position cannot get an outcome.
         mutating func finish() throws {
             if isReporting { accept() }
             batch.grant(upTo: states.count)

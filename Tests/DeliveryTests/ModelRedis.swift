@@ -139,7 +139,7 @@ struct ModelRedis {
         ready[id.shard, default: []].insert(id, at: 0)
     }
 
-    /// Another worker reports the outcome of the position.
+    /// Closes a position, as if another worker had reported its outcome.
     mutating func close(_ place: Place) {
         batches[place.batch]?.isOpen[place.position] = false
         if batches[place.batch]?.open == 0 { remove(place.batch) }

@@ -4,7 +4,7 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// A Redis that replies with refusals: READONLY, MISCONF, BUSY.
+/// Checks what the window does when Redis refuses calls with READONLY, MISCONF or BUSY.
 @Suite struct RefusingRedisTests {
     private let window = Window(worker: "w", now: .now)
     private let refusal = StoreError.redis(.timedOut)
@@ -20,7 +20,7 @@ import Testing
         }
         let delay = try #require(window.delay)
         #expect(delay > .zero && delay <= .milliseconds(200))
-        // The report of another batch is due earlier. The pause must still apply.
+        // A report is due before the delay after the refusal ends. The worker must still wait for the end of the delay.
         window.reportDue()
         #expect(window.checkOut(wantsMore: true) == nil && window.delay == .milliseconds(10))
         window.now += .milliseconds(10)
@@ -35,7 +35,7 @@ import Testing
         func reports() -> [Window.Call] {
             window.takeActions().compactMap { if case .report(let call, _) = $0 { call } else { nil } }
         }
-        // The window first searches for batches that already belong to the worker.
+        // The first checkout of a new window searches for batches that Redis already assigns to the worker.
         let search = try #require(window.checkOut(wantsMore: true))
         window.checkedOut(
             search, .success(Checkout.Reply(pauseReason: nil, nonEmptyShards: [], fenced: [], batches: [])))

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Delivery
 
-/// Pushes of a shard use one connection in order, unless a batch shares no device with the other batches.
+/// Pushes of a shard use one connection, which keeps their order.
+/// A batch that shares no device with the other batches may use other connections.
 @Suite struct ShardRouteTests {
     private final class Connection {}
     private let first = ObjectIdentifier(Connection.self)
@@ -55,7 +56,7 @@ import Testing
         #expect(route.connectionChoice(for: 2) == .following(first))
         #expect(route.free(two) && route.free(two))
         #expect(route.connectionChoice(for: 2) == .any && route.connectionChoice(for: 1) == .following(first))
-        // The pushes in flight of this batch do not restrict the other batches.
+        // Batch 2 may use any connection, so its pushes in flight do not restrict batch 1.
         land(one, 0..<2)
         #expect(route.connectionChoice(for: 1) == .any)
         _ = two.next()
@@ -69,7 +70,7 @@ import Testing
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 1), try batch(2, [3, 4]))
         #expect(!route.free(two) && !route.free(one))
         #expect(try !route.free(batch(3, [7, 8, 7])))
-        // The other batch is done and no longer blocks this batch.
+        // Batch 1 is done, so it no longer blocks batch 2.
         land(one, 0..<1)
         one.removeFromRoute()
         #expect(route.free(two))
@@ -123,8 +124,8 @@ import Testing
     }
 }
 
-/// Batches of one shard and lane over several connections, on a seed. A connection finishes its oldest push or gives all its
-/// pushes back.
+/// A random sequence of sends, chosen by a seed. Batches of one shard and lane are sent over several connections.
+/// A connection either finishes its oldest push or returns all its pushes unprocessed.
 private struct RouteGame {
     struct Flying {
         let batch: HeldBatch
@@ -173,7 +174,7 @@ private struct RouteGame {
         batches.append(try Batches.held(made, devices: list, on: route))
     }
 
-    /// Sends in one turn like the sender, and skips pushes that cannot be sent.
+    /// Sends the pushes of one turn like the sender does, and skips pushes that cannot be sent.
     private mutating func send() throws {
         for batch in batches {
             while batch.hasNext, let connection = choose(batch) {

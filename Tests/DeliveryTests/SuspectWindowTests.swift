@@ -4,7 +4,7 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// Batches of a lost worker between other batches.
+/// Checks that a suspect batch of a lost worker is sent alone: no other batch is in flight meanwhile.
 @Suite struct SuspectWindowTests {
     private let window = Window(worker: "w", now: .now)
 
@@ -16,7 +16,7 @@ import Testing
                 body: Batches.body([Batches.Part(count: count)])))
     }
 
-    /// Sends every push that may be sent. Returns the names of the batches.
+    /// Sends every push that the window allows. Returns the names of the batches.
     private func send(hasExclusiveTurn: Bool? = nil) -> [String] {
         var sent: [String] = []
         while let (batch, _) = window.nextBatch(
@@ -137,7 +137,7 @@ import Testing
         accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 2, sendsAlone: true))
         #expect(send() == [] && answer() == ["00.h.c": 2])
         #expect(send(hasExclusiveTurn: true) == ["00.h.c 0", "00.h.c 1"] && window.hasSuspectInFlight)
-        // The batch's shard is withdrawn with its pushes in flight. Then another batch gets its turn.
+        // The batch's shard is withdrawn while the batch has pushes in flight. Then another batch gets its turn.
         window.assign([1: token])
         window.accept(
             Checkout.Batch(

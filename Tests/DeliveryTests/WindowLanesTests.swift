@@ -7,7 +7,8 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// Pushes of `high` are sent first even if a campaign has filled the window, and `bulk` keeps its floor.
+/// Checks that pushes of lane high are sent first even if a campaign has filled the window, and that lane bulk keeps its minimum
+/// share.
 @Suite struct WindowLanesTests {
     /// A model of Redis with shard 0 only and batches in both lists. Redis replies to every call at once.
     private final class Lists {
@@ -15,7 +16,8 @@ import Testing
         var waiting: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var sent: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var calls: [Checkout.Lanes] = []
-        /// Batches that were checked out before an older batch of their list had credit, and that may be overtaken.
+        /// The number of batches that were checked out while an older batch of their list had no credit.
+        /// These batches may be sent before the older batch.
         private(set) var early = 0
         private var nextBatch = 0
         private var inFlight: [(batch: HeldBatch, position: Int)] = []
@@ -27,7 +29,7 @@ import Testing
 
         func signal() { window.shards.mayHaveBatches([0]) }
 
-        /// Checks out batches until the window requests nothing more.
+        /// Checks out batches until the window requests no more batches.
         func fill() {
             for _ in 0..<200 {
                 let call = window.checkOut(wantsMore: true)

@@ -2,14 +2,15 @@
 
 /// A deliberate fault in the window's logic, which the simulation must notice.
 ///
-/// The use of a credit that Redis has forgotten is not listed, because this is not a fault: a report that requests the map from a
-/// restored Redis names the old credit and so restores the credit. Outcomes dropped after a batch becomes stale are not listed:
-/// the new holder finds another outcome, so the accounting stays correct. `LostOwnershipTests` looks for the duplicates.
+/// Two changes of the logic are not mutants, because they are no faults.
+/// The first change uses a credit that Redis has forgotten: a report that requests the map from a restored Redis contains the old
+/// credit and so restores it. The second change drops outcomes after a batch becomes stale, which keeps the accounting correct,
+/// because the new owner of the batch reports an outcome. `LostOwnershipTests` checks the duplicates.
 struct WindowMutant: Sendable, CustomStringConvertible {
     let description: String
-    private let fault: DeliveryFault
+    private let fault: InjectedDeliveryFault
 
-    private init(_ description: String, _ fault: DeliveryFault) {
+    private init(_ description: String, _ fault: InjectedDeliveryFault) {
         (self.description, self.fault) = (description, fault)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// Batches of one list keep their order even if some of them are being returned to Redis.
+/// Checks that batches of one list keep their order even if some batches are being returned to Redis.
 struct WindowOrderTests {
     private let window = Window(worker: "w", now: .now)
     private static let token = FenceToken(Array("1:n:h".utf8))
@@ -18,7 +18,7 @@ struct WindowOrderTests {
             map: Array(".".utf8), body: Batches.body([.init(job: "job-\(number)")]))
     }
 
-    /// A batch of four pushes that has sent two, and its request for more credit.
+    /// Returns a batch with four pushes, two of them sent, and the batch's request for more credit.
     private func asking() throws -> (batch: HeldBatch, call: Window.Call) {
         window.assign([3: Self.token])
         window.accept(
@@ -66,7 +66,8 @@ struct WindowOrderTests {
         window.accept(given(1))
         window.assign([:])
         let first = try #require(returned().first)
-        // The worker owns the leases again before the reply of Redis, and gets a batch whose checkout was lost.
+        // Before Redis replies to the return of batch 1, the worker owns the shard again.
+        // It gets batch 2, whose first checkout was lost.
         window.assign([3: Self.token])
         window.accept(given(2))
         window.accept(given(3, lane: "b"))
@@ -78,7 +79,7 @@ struct WindowOrderTests {
         let second = returned()
         #expect(second.map(\.batch) == [given(2).id])
         for call in [first.call] + second.map(\.call) { window.putBack(call, .success(1)) }
-        // Redis has both batches in order.
+        // Redis has both batches in order and gives them to the worker.
         for number in [1, 2] { window.accept(given(number)) }
         #expect(window.nextBatch(hasExclusiveTurn: true)?.batch.id == given(1).id)
     }

@@ -6,8 +6,8 @@ import StoreProtocol
 @testable import Delivery
 @testable import StoreProtocol
 
-/// A worker's window between a model of Redis and a gateway with random responses, on one clock and one seed. Replies are lost,
-/// Redis returns to an earlier state, and shards are withdrawn, taken over and returned.
+/// A worker's window between a model of Redis and a gateway with random responses. One clock and one seed decide all events.
+/// Replies are lost, Redis returns to an earlier state, and shards are withdrawn, taken over and returned.
 struct WindowSimulation {
     typealias Place = ModelRedis.Place
 
@@ -48,9 +48,9 @@ struct WindowSimulation {
     private var flying: [Flying] = []
     /// Final outcomes that the worker has received from the gateway.
     private var known: Set<Place> = []
-    /// Positions that a reply has shown to be closed.
+    /// Positions that are closed according to a reply of Redis.
     private var shown: Set<Place> = []
-    /// The number of pushes that the worker may send of each batch.
+    /// The send credit of each batch.
     private var credit: [BatchID: Int] = [:]
     private var putBack: Set<BatchID> = []
     private var withdrawn: Set<Int> = []
@@ -149,7 +149,7 @@ struct WindowSimulation {
         }
     }
 
-    /// A batch of the same list that must be sent first, or whose order is unknown.
+    /// A batch of the same list that must be sent before `batch`, or whose place in the list is unknown.
     private func older(than batch: HeldBatch) -> HeldBatch? {
         guard !batch.isSuspect else { return nil }
         return window.held.values.first {
@@ -221,7 +221,7 @@ struct WindowSimulation {
         }
     }
 
-    /// - Parameter isLost: Redis executes the call, but the worker sees a lost connection.
+    /// - Parameter isLost: whether the connection is lost after Redis has executed the call, so that the worker gets no reply.
     private mutating func execute(_ call: Wire, isLost: Bool) {
         let lost = StoreError.redis(.notConnected("lost"))
         switch call {
@@ -292,7 +292,7 @@ struct WindowSimulation {
         }
     }
 
-    /// Ends the connection. Redis executed some of the calls in flight, and no call gets a reply.
+    /// Ends the connection. The connection is lost. Redis executes only some of the calls in flight, and no call gets a reply.
     private mutating func disconnect() {
         isConnected = false
         let calls = wire
@@ -327,7 +327,7 @@ struct WindowSimulation {
         guard let moment = past.indices.randomElement(using: &random) else { return }
         redis = past[moment].redis
         past.removeSubrange(moment...)
-        // Batches that Redis forgot never return.
+        // Redis never returns a batch that it forgot.
         for id in Set(known.map(\.batch)) where redis.batches[id] == nil { finished(id) }
         for place in shown where redis.batches[place.batch]?.isOpen[safe: place.position] == true {
             shown.remove(place)
@@ -351,7 +351,7 @@ struct WindowSimulation {
         self.random = random
     }
 
-    /// The coordinator withdraws a shard in order, or notices that the lease is lost.
+    /// The coordinator withdraws a shard, because of an order or because the shard's lease is lost.
     private mutating func withdraw() {
         let shard = Int.random(in: 0..<Self.shards, using: &random)
         withdrawn.insert(shard)
@@ -395,7 +395,7 @@ struct WindowSimulation {
             }
         }
         if !isConnected {
-            // A call without a connection fails at once.
+            // Without a connection each call fails at once.
             let calls = wire
             wire = []
             for call in calls { fail(call) }
@@ -422,7 +422,7 @@ struct WindowSimulation {
         giveBackShards()
         for _ in 0..<3000 {
             try step()
-            // The sweep reclaims batches that carry the name of another worker.
+            // The coordinator reclaims batches whose worker, according to Redis, is another worker.
             if chance(50) {
                 change { redis in
                     for (shard, ids) in redis.flight {

@@ -21,7 +21,7 @@ enum DeployFolder {
         try Array(compose_all(yaml: text(name)))
     }
 
-    /// Returns a mapping together with the keys that it merges from others by `<<`.
+    /// Returns a mapping, including the keys that it merges from other mappings by `<<`.
     static func merged(_ node: Node) -> [String: Node] {
         var result: [String: Node] = [:]
         for (key, value) in node.mapping ?? [:] {
@@ -31,7 +31,7 @@ enum DeployFolder {
         return result
     }
 
-    /// The path of a program; nil if it is not installed.
+    /// The path of a program; nil if the program is not installed.
     static func program(_ name: String) -> String? {
         ["/usr/local/bin/", "/usr/bin/", "/bin/", "/usr/sbin/"].map { $0 + name }
             .first { FileManager.default.isExecutableFile(atPath: $0) }

@@ -6,7 +6,7 @@ import Yams
 
 /// Checks the Dockerfile and compose.yaml without Docker.
 struct ImageTests {
-    /// The Dockerfile's instructions in order, each with its continued lines.
+    /// The Dockerfile's instructions in order. Each instruction includes its continuation lines.
     private static func instructions() throws -> [(word: String, rest: String)] {
         let lines = try DeployFolder.text("docker/Dockerfile").split(separator: "\n")
             .filter { !$0.hasPrefix("#") }.joined(separator: "\n")
@@ -53,7 +53,7 @@ struct ImageTests {
     func `the image has exactly the libraries of the program`() async throws {
         let folder = try TestFolder()
         let libraries = try await Self.libraries(in: folder)
-        // Every Debian system has these packages.
+        // Every Debian system has these packages, so the image does not install them.
         let given: Set = ["libc6"]
         let needed = libraries.subtracting(given)
         #expect(try Self.packages() == needed.union(["ca-certificates"]))
@@ -82,7 +82,7 @@ struct ImageTests {
             contentsOf: DeployFolder.root.appendingPathComponent(".dockerignore"), encoding: .utf8)
         let context = ignored.split(separator: "\n").filter { $0.hasPrefix("!") }.map { $0.dropFirst() }
         for copy in try Self.instructions() where copy.word == "COPY" && !copy.rest.hasPrefix("--from") {
-            // A source with a pattern need not exist.
+            // A COPY source with a pattern may match no file, so the test skips it.
             for source in copy.rest.split(separator: " ").dropLast() where !source.contains("[") {
                 let path = DeployFolder.root.appendingPathComponent(String(source)).path
                 #expect(FileManager.default.fileExists(atPath: path), "\(source)")
@@ -102,7 +102,7 @@ struct ImageTests {
         #expect(names.contains(gateway.host))
         #expect("\(try #require(farm.redis))" == "redis://redis:6379/0" && names.contains("redis"))
         let volumes = Set(try #require(compose["volumes"]?.mapping).keys.compactMap(\.string))
-        // Redis has no password, so only the coordinators may reach it.
+        // Redis in compose.yaml has no password, so only the coordinators may share a network with Redis.
         let networks = services.mapValues { Set($0["networks"]?.sequence?.compactMap(\.string) ?? []) }
         let queue = try #require(networks["redis"])
         #expect(

@@ -44,7 +44,7 @@ struct KubernetesTests {
                 case "status.podIP": "10.1.2.3"
                 default: try #require(variable["value"]?.string)
                 }
-            // Kubernetes replaces references to variables that are listed earlier.
+            // In the value of a variable, Kubernetes replaces references to variables that are listed before it.
             variables[name] = variables.reduce(text) {
                 $0.replacingOccurrences(of: "$(\($1.key))", with: $1.value)
             }
@@ -89,7 +89,8 @@ struct KubernetesTests {
         }
         #expect(files.contains("pushfarm.yaml") && files.contains("redis.secret"))
         #expect(key.hasPrefix(place + "/") && files.contains(String(key.dropFirst(place.count + 1))))
-        // The coordinator makes its own folder in the volume, because every user in the volume's group may write to the volume.
+        // Every user in the volume's group may write to the volume, so the coordinator makes a folder for its state in the
+        // volume.
         #expect(mounts.contains { farm.stateDirectory == ($0["mountPath"]?.string ?? "") + "/state" })
     }
 
@@ -116,7 +117,8 @@ struct KubernetesTests {
         #expect(container["securityContext", "readOnlyRootFilesystem"]?.bool == true)
         #expect(container["securityContext", "allowPrivilegeEscalation"]?.bool == false)
         #expect(container["securityContext", "capabilities", "drop", "0"]?.string == "ALL")
-        // Otherwise Kubernetes sets a PUSHFARM_ variable for each Service. The coordinator refuses these as unknown keys.
+        // If enableServiceLinks is not false, Kubernetes sets a PUSHFARM_ variable for each Service.
+        // The coordinator refuses such variables as unknown keys.
         #expect(pod["enableServiceLinks"]?.bool == false)
         #expect(throws: ConfigurationError.self) {
             try Configuration.read(
@@ -149,7 +151,7 @@ struct KubernetesTests {
         #expect(try await help.wait() == .exited(0), "\(words)")
         for option in words where option.hasPrefix("--") { #expect(help.output.contains(option)) }
         let gracePeriod = try #require(words.last.flatMap { Int($0) })
-        // After this command the coordinator needs at most 40 s to shut down. Other service managers have the same limit.
+        // After this command the coordinator needs at most 40 s to shut down. The units of other service managers allow 40 s too.
         #expect(try #require(try Self.pod()["terminationGracePeriodSeconds"]?.int) >= gracePeriod + 40)
     }
 

@@ -5,7 +5,8 @@ import Testing
 /// The folders of Sources are layers. A target may import only targets of its own layer and of lower layers.
 struct LayerTests {
     private static let layers = ["Model", "Core", "Platform", "Processes"]
-    /// What a core may import besides targets of its own layer and of the model. Of the C library only functions of numbers: exp, log.
+    /// The libraries that a core may import besides targets of its own layer and of the model.
+    /// From Glibc, a core uses only mathematical functions such as exp and log.
     private static let pureLibraries: Set<String> = ["DequeModule", "Glibc"]
 
     private static func targets(of layer: String) throws -> Set<String> {

@@ -45,7 +45,7 @@ struct PackageTests {
                     folder.path + "/" + $0
                 }, in: folder,
             environment: [
-                // The Swift libraries of a debug build are in no package. Compression would only take time.
+                // No Debian package contains the Swift libraries of a debug build. Compression would only make the test slower.
                 "SHLIBDEPS": "--ignore-missing-info", "DPKG_DEB_COMPRESSOR_TYPE": "none",
                 "SOURCE_DATE_EPOCH": "1767312000",
             ])
@@ -60,7 +60,7 @@ struct PackageTests {
         #expect(fields.contains("\nVersion: \(debian)\n"))
         #expect(fields.firstMatch(of: /@[A-Z]+@/) == nil)
         let depends = try #require(fields.split(separator: "\n").first { $0.hasPrefix("Depends: ") })
-        // A debug build needs these two packages only through Swift's libraries.
+        // In a debug build only Swift's libraries need these two packages, not the program itself.
         let indirect: Set = ["libstdc++6", "libgcc-s1"]
         for library in try await ImageTests.libraries(in: folder).subtracting(indirect) {
             #expect(depends.contains(" \(library) "), "\(library): \(depends)")

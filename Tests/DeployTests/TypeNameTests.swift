@@ -11,12 +11,12 @@ struct TypeNameTests {
         let isGlobal: Bool
     }
 
-    /// Old parts of names, each with its replacement.
+    /// Words that type names must not contain, each with the word to use instead.
     private static let oldWords: [String: String] = [
         "Desk": "the role: OperationConsumer, MetricsServer", "Crew": "WorkerPlacement",
         "Hands": "assignments", "Vigil": "Watchdog", "Lookout": "AsyncCondition", "Bell": "wake-up",
         "Door": "ControlServer, admission", "Beat": "Heartbeat", "Seat": "HostClaim",
-        "Solitude": "ExclusiveTurn", "Surroundings": "Dependencies", "Sight": "Observation",
+        "Solitude": "SuspectPushTurn", "Surroundings": "Dependencies", "Sight": "Observation",
         "Mend": "Repair", "Hasten": "PromoteJob", "Wish": "DesiredState", "Patience": "timeout, grace period",
         "Bury": "DeadLetter", "Nap": "Sleep", "Books": "accounting",
         "Park": "quarantine", "Blame": "intake crash", "Accused": "suspects", "Told": "sent",

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Checks the systemd units without a running systemd. FarmTests run them with a real systemd.
+/// Checks the systemd units without a running systemd. Tests in FarmTests start the units with a real systemd.
 struct UnitTests {
     private static let services = ["pushfarm.service", "pushfarm@.service"]
 
@@ -40,7 +40,8 @@ struct UnitTests {
     func `systemd finds no fault in the unit and rates its sandbox as safe`(name: String) async throws {
         let folder = try TestFolder()
         let copy = name.replacingOccurrences(of: "@", with: "@blue")
-        // The test uses the built program, and removes the lines about the manual, which is not installed.
+        // The test puts the path of the built program into the unit, and removes its Documentation lines, because the manual is
+        // not installed.
         let text = try DeployFolder.text(name)
             .replacingOccurrences(of: "/usr/bin/pushfarm", with: BuiltProgram.path)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -49,12 +50,12 @@ struct UnitTests {
         try folder.copy(DeployFolder.path("pushfarm.slice"), to: "pushfarm.slice")
         let verify = try Child("verify", "systemd-analyze", ["verify", "--man=no", file], in: folder.path)
         #expect(try await verify.wait() == .exited(0))
-        // systemd-analyze also complains about other units of this machine.
+        // systemd-analyze also complains about units of this machine that do not belong to the farm.
         let complaints = (verify.output + verify.error).split(separator: "\n").filter {
             $0.contains("pushfarm")
         }
         #expect(complaints.isEmpty, "\(complaints)")
-        // The limit is an exposure level of 2.0, which the tool writes as 20.
+        // The unit's exposure level may be at most 2.0. The option `--threshold` takes this limit times ten.
         let security = try Child(
             "security", "systemd-analyze", ["security", "--offline=true", "--threshold=20", file],
             in: folder.path)

@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test func `a task of the loop does not yield where it need not suspend`() async throws {
-        // A state that a task checks stays unchanged until the task suspends. The waits of the product rely on this.
+        // Between a task's check of a state and its next suspension no other task runs, so the state stays unchanged.
+        // The farm's waits rely on this.
         let order = try await onLoop {
             let mailbox = Mailbox<String>()
             Loop.task {

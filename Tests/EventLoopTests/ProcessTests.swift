@@ -18,7 +18,7 @@ import Testing
         if let number { child.signal(number) }
         let end = try await mailbox.next()
         #expect(child.end == end)
-        child.signal(SIGKILL)  // Not sent: the number may be another process's.
+        child.signal(SIGKILL)  // No signal is sent, because another process may have this id by now.
         #expect(waitpid(child.pid, nil, WNOHANG) == -1 && errno == ECHILD, "a zombie is left")
         return end
     }
@@ -87,7 +87,7 @@ import Testing
                 of: "readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2; ls /proc/self/fd"
             ).split(separator: "\n")
             #expect(lines[0] == "/dev/null" && lines[1].hasPrefix("pipe:") && lines[2] == "/dev/null")
-            // The check starts after 3, because `ls` reads the folder through descriptor 3.
+            // The check skips descriptor 3, because `ls` itself uses it to read the folder.
             for number in ours where number > 3 { #expect(!lines.dropFirst(3).contains("\(number)")) }
             for number in ours { close(number) }
         }

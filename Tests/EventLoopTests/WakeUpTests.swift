@@ -35,7 +35,7 @@ import Testing
             #expect(await until { work.begun == 2 && work.running == 1 })
             work.end()
             #expect(await until { work.running == 0 })
-            // A later wake-up causes another run.
+            // A wake-up after the end of the work starts the work again.
             wakeUp()
             #expect(await until { work.begun == 3 })
             work.end()

@@ -4,7 +4,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Runs the built bench at a hundredth of its size. Its measurements are then meaningless, but its counts must be right.
+/// Runs the built bench with a hundredth of its usual load.
+/// Measured times mean nothing with such a load, but the counts must be right.
 struct FarmBenchProgramTests {
     @Test func `an unknown case is reported with a list of the known cases`() async throws {
         let folder = try TestFolder()

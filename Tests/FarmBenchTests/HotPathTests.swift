@@ -3,7 +3,8 @@ import PushModel
 import Testing
 
 struct HotPathTests {
-    /// A callgrind file: each name has its number at the first use, and the costs of calls follow `calls=`.
+    /// A callgrind file. A function's name is written only once, with a number that later lines use.
+    /// The line after `calls=` has the cost of the called function.
     private static let text = """
         # callgrind format
         version: 1

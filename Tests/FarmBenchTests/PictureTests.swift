@@ -28,7 +28,8 @@ struct PictureTests {
             svg.matches(of: /width="([0-9.]+)" height="14.0" fill="(#\w+)"/)
                 .filter { $0.2 == colour }.compactMap { Double($0.1) }
         }
-        // A bar has 180 points. The figures reach 6.4 / 8 of the bar, 1.5 times the bar, and twice the bar, which is the limit.
+        // A figure that equals its bar is drawn 180 points wide.
+        // The three figures reach 6.4 / 8 of the bar, 1.5 times the bar, and more than twice the bar, where the drawing ends.
         #expect(bars("#d64541") == [144])
         #expect(bars("#2a9d5c").prefix(2) == [270, 360])
         #expect(bars("#b8b8b8").count == Peer.all.count && bars("#3a6ea5").count == 1)

@@ -32,7 +32,7 @@ struct PlanTests {
         var payload: [String: [String: String]]?
     }
 
-    /// The arguments of all commands in prepared jobs.
+    /// The arguments of each Redis command in prepared jobs.
     private func commands(_ jobs: PreparedJobs) -> [[String]] {
         let text = jobs.pieces.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
         return text.split(separator: "*3\r\n").map { command in

@@ -9,7 +9,7 @@ struct ReportTests {
     }
 
     @Test func `a ratio is taken within each round`() throws {
-        // The machine was half as fast in the second round, which does not change the ratio.
+        // In the second round the machine was half as fast, which halves both values and does not change their ratio.
         let figure = try #require(Self.measure.figure(of: rounds([(70, 100), (35, 50), (66, 100)])))
         #expect(figure.ratio == Spread([0.7, 0.7, 0.66]) && figure.value.median == 66)
         #expect(figure.judged == 0.7 && figure.isReached == true)

@@ -4,7 +4,7 @@ import Testing
 @testable import FarmConfiguration
 
 struct FuzzTests {
-    /// Text pieces with a meaning in YAML, in JSON or in the farm's own parsers.
+    /// Pieces of text that have a special meaning in YAML, in JSON or in the farm's own parsers.
     private static let pieces = [
         "{", "}", "[", "]", ":", ": ", ",", "- ", "\n", "\n  ", "\t", "#", "&a ", "*a", "!!int ", "|\n",
         ">\n", "'",

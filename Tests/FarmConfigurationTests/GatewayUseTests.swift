@@ -49,7 +49,7 @@ struct GatewayUseTests {
             (app.use.minConnections, app.use.maxConnections) == (3, 3) && app.connections(workers: 2) == 3)
         let plain = try use()
         #expect((plain.use.minConnections, plain.use.maxConnections) == (1, 8) && plain.connections == nil)
-        // The minimum is above the default maximum, so the maximum rises to the minimum.
+        // The configured minimum is above the default maximum, so the farm raises the maximum to the minimum.
         let many = try use("min_conns: 20").use
         #expect((many.minConnections, many.maxConnections) == (20, 20))
     }

@@ -34,7 +34,7 @@ struct SampleFileTests {
         #expect(shown.subtracting(known) == [], "no such key")
     }
 
-    /// The paths of all plain values, including values that are commented out.
+    /// The key paths of all scalar values, including values that are commented out.
     private func keys(of text: String) -> Set<[String]> {
         var found: Set<[String]> = []
         var groups: [(column: Int, key: String)] = []

@@ -64,7 +64,7 @@ struct SeeingTests {
         var dumped = ""
         dump(webhook, to: &dumped)
         for text in ["\(webhook)", dumped, String(reflecting: webhook)] { #expect(!text.contains(secret)) }
-        // The text of an error hides the path too.
+        // The text of an error must not contain the path either.
         let error = #expect(throws: ConfigurationError.self) {
             try Self.read("alerts: { webhook: \"https://hooks example/\(secret)\" }")
         }

@@ -3,16 +3,17 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Compares the restart policy with its rules: a child runs and ends at random, and its whole history gives the expected delay.
+/// Compares the restart policy with its rules. A child runs and exits at random, and the rules give the expected delay from the
+/// child's whole history.
 @Suite struct RestartWalkTests {
     /// One run of the process.
     private struct Life {
         var isReady: Bool
         var length: Duration
         var cause: EndCause
-        /// The process made progress.
+        /// Whether the process made progress.
         var hasProgressed: Bool
-        /// An operator requested another attempt before this run.
+        /// Whether an operator requested another attempt before this run.
         var isReset = false
     }
 
@@ -22,7 +23,7 @@ import Testing
         init(_ least: Duration, _ most: Duration) { (self.least, self.most) = (least, most) }
     }
 
-    /// The expected delay of the next restart after these runs.
+    /// The expected range of the delay before the next restart, after these runs of the process.
     private static func expected(_ lives: [Life]) -> Range? {
         var (steps, isRow, unready, wasBrief) = (0, false, 0, false)
         var answer: Range?
@@ -65,7 +66,7 @@ import Testing
             var policy = RestartPolicy()
             var now = ContinuousClock.now
             var lives: [Life] = []
-            // Most processes of one walk end in the same way. Otherwise no streak would get long.
+            // Most processes of one walk exit in the same way. Otherwise there would be no long series of equal exits.
             let moods: [EndCause] = [.crash, .crash, .kill]
             let mood = moods.randomElement(using: &random) ?? .crash
             for _ in 0..<40 {

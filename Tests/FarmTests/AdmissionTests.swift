@@ -13,7 +13,7 @@ import Testing
         return ("heavy-\(number)", tokens, #"{"id":"heavy-\#(number)","pushes":[\#(pushes)]}"#)
     }
 
-    /// All jobs that Redis accepted, even if its reply asked the producer to wait.
+    /// All jobs that Redis accepted, including jobs whose reply told the producer to wait.
     private struct Accepted {
         var ids: [String] = []
         var tokens: [String] = []
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func `at maxmemory producers are refused, and every accepted push is delivered`() async throws {
-        // The gateway is so slow that Redis stays full during the test: in a minute it accepts less than the difference of
-        // the two marks.
+        // The gateway is so slow that Redis stays full during the test: the pushes that it accepts in a minute free less memory
+        // than lies between the soft mark and the hard mark.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 1s", "streams 2"],
@@ -62,7 +62,8 @@ import Testing
         // At the soft mark `pushfarm_submit` tells producers to wait.
         var accepted = Accepted()
         let busy = try await eventually("producers are told to wait") {
-            // Redis itself may refuse before the coordinator's check. Both replies mean that Redis is full.
+            // Redis may run out of memory before the coordinator's next check.
+            // Both its error and the reply "wait" mean that Redis is full.
             let answer = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
             return answer?.first?.text == "BUSY" ? answer : nil
         }
@@ -90,7 +91,7 @@ import Testing
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.restartCoordinator()
 
-        // The farm drains its backlog although producers use every free byte at once.
+        // The farm sends its backlog although producers use every free byte at once.
         let before = try farm.gateway.counter("requests")
         try farm.gateway.control("latency off")
         try farm.gateway.control("streams 1000")
@@ -122,13 +123,13 @@ import Testing
             try client.run("HGET", "{pushfarm:demo}:admission", "full").isNull
         }
         #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
-        // Closing and opening of admission alternate, and each is reported once.
+        // The events "admission closed" and "admission opened" alternate, so none of them is reported twice.
         let types = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("admission.") }
         #expect(types.count.isMultiple(of: 2))
         for (index, type) in types.enumerated() {
             #expect(type == (index.isMultiple(of: 2) ? "admission.closed" : "admission.opened"))
         }
-        // The coordinator logs a problem when it begins, not at every attempt.
+        // The coordinator logs a problem once, when the problem begins, not at every attempt.
         #expect(farm.coordinator.error.split(separator: "\n").count < 60, "\(farm.coordinator.error)")
         for trouble in Farm.leaseTroubles { #expect(!farm.coordinator.error.contains(trouble)) }
     }
@@ -147,7 +148,8 @@ import Testing
         _ = try await farm.ready()
         let client = try farm.redis.client()
         let tokens = Tokens.make(600)
-        // The test uses one job. With several jobs the last one could stay in the inbox of a farm that is faster than the test.
+        // The test uses one job.
+        // With several jobs a fast farm could fill its backlog with the first jobs and leave the last job in the inbox.
         let first = [Job(id: "g", tokens: tokens)]
         try farm.push(first)
         try await eventually("the first job is taken in") {
@@ -195,7 +197,7 @@ import Testing
             text.replacing("max_backlog: 20", with: "max_backlog: 2000"), to: "pushfarm.yaml")
         let reload = try await farm.run("reload", "all")
         #expect(reload.status == 0, "\(reload)")
-        // No push was delivered meanwhile, so only the limit has changed.
+        // No push was delivered since the last check, so admission opened only because of the new limit.
         _ = try await farm.event("admission.opened")
         #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "OK")
     }

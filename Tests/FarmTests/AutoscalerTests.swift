@@ -12,7 +12,7 @@ struct AutoscalerTests {
     @Test func `workers start under load and stop after the load, and every push arrives once`()
         async throws
     {
-        // One gateway accepts as many pushes as one worker sends. With three gateways the worker is the bottleneck.
+        // One simulated gateway can accept as many pushes as one worker sends. With three gateways one worker is the bottleneck.
         let folders = try Self.names.dropFirst().map { _ in try TestFolder() }
         var gateways: [Gateway] = []
         for folder in folders { gateways.append(try await Gateway(in: folder.path)) }

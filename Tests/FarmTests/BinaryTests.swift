@@ -16,7 +16,7 @@ import Testing
         return farm
     }
 
-    /// Valid tokens with invalid tokens between them.
+    /// A list of valid tokens with some invalid tokens between them.
     private struct Mixture {
         let tokens: [String]
         let bad: Set<String>
@@ -109,7 +109,7 @@ import Testing
         let jobs = Job.several("r", mixture.tokens, size: 100)
         try farm.push(jobs)
         try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
-        // The remaining replies come byte by byte, but they are complete.
+        // From now on replies arrive byte by byte, but they are complete.
         try farm.gateway.control("binary cut off")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == mixture.good.count)
@@ -131,7 +131,7 @@ import Testing
         #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
     }
 
-    /// The reply may arrive while the worker still writes the push that it refers to.
+    /// A reply may arrive while the worker still writes the push to which the reply refers.
     @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
     func `a gateway that replies at once causes no duplicate`(version: String, fault: String) async throws {
         // The quiet time is longer than the gateway may wait for a core on a busy machine.
@@ -141,7 +141,7 @@ import Testing
         let tokens = Tokens.make(9_000, seed: 17)
         let jobs = Job.several("at-once", tokens, size: 1_000)
         try farm.push(jobs)
-        // Each refusal concerns another push, so no push is refused often enough to fail.
+        // The gateway refuses a different push each time, so no push reaches its maximum of attempts.
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == 9_000 && totals.maybeDuplicated == 0)
         let ledger = try farm.gateway.binaryLedger()
@@ -180,8 +180,9 @@ import Testing
         #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
     }
 
-    /// The most connections that the gateway may see. A connection that was dialled to replace another one is closed unused if
-    /// the other one still works, so each allowed connection may have one more beside it.
+    /// The most connections that the gateway may see at once.
+    /// A connection that was dialled as a replacement is closed unused if the old connection still works.
+    /// So each allowed connection may have one replacement open beside it.
     private static func mostSeen(of allowed: Int) -> Int { 2 * allowed }
 
     @Test func `max_dials limits the dials in a minute, even with many invalid tokens`() async throws {
@@ -191,7 +192,8 @@ import Testing
         let mixture = Mixture(400) { $0 % 8 == 4 }
         let start = ContinuousClock.now
         try farm.push(Job.several("gentle", mixture.tokens, size: 100))
-        // Fifty invalid tokens need fifty connections. With a limit of seven, the eighth is dialled a minute after the first.
+        // Fifty invalid tokens need fifty connections. With a limit of seven, the eighth connection is dialled a
+        // minute after the first connection.
         try await eventually("the eighth connection is dialled", within: .seconds(180)) {
             try farm.gateway.binaryCounter("connections") >= 8
         }
@@ -209,7 +211,7 @@ import Testing
         #expect(event["reason"] == "InvalidToken")
         let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
         #expect(lost > 0)
-        // This number includes the invalid token, which also counted as delivered.
+        // The event also counts the push to the invalid token, which the job record counts as delivered.
         #expect(event["pushes"] == "\(lost + 1)")
     }
 
@@ -235,7 +237,7 @@ import Testing
     }
 
     @Test func `a worker that is killed while outcomes are unknown loses no push`() async throws {
-        // The quiet time is long enough to kill the worker before it knows the outcomes.
+        // The quiet time is long, so the test can kill the worker before the worker knows the outcomes.
         let farm = try await farm(lines: ["binary: { quiet_time: 6 }"])
         let before = farm.workers
         let mixture = Mixture(1_000) { $0 % 100 == 50 }
@@ -252,7 +254,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a coordinator that ends leaves no outcome unknown`(endsWithSentinel: Bool) async throws {
-        // The test of a sentinel needs unknown outcomes at the end, even on a slow machine.
+        // With a sentinel, the outcomes must still be unknown when the coordinator ends, even on a slow machine, so the quiet
+        // time is longer.
         let quiet = endsWithSentinel ? 5 : 1
         let farm = try await farm(
             lines: ["binary: { sentinel: \(endsWithSentinel), quiet_time: \(quiet) }"])

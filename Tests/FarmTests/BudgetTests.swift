@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The rate budget of a whole farm, for any distribution of its shards.
+/// Checks that the whole farm keeps its budgets, whichever workers serve its shards.
 @Suite(.startsProcesses) struct BudgetTests {
     @Test func `two workers together reach the farm's rate and do not exceed it`() async throws {
         let farm = try await Farm(.init(workers: 2, appLines: ["budget: { max_rate: 300 }"]))
@@ -10,7 +10,7 @@ import Testing
         try farm.push([job])
         #expect(try await farm.finished("many").delivered == 1_800)
         let lines = try farm.gateway.ledger().lines
-        // The allowed burst is a twentieth of a second.
+        // The allowed burst is the pushes of a twentieth of a second.
         Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
         let workers = try await farm.status().hosts.first?.workers ?? []
         #expect(workers.count == 2 && workers.allSatisfy { $0.delivered > 0 })
@@ -24,7 +24,7 @@ import Testing
         let jobs = Job.several("few", Tokens.make(4_000), size: 1000)
         try farm.push(jobs)
         try await farm.expectExactlyOnce(jobs)
-        // Each worker needs one connection, so the farm has one more than the budget.
+        // Each of the two workers needs a connection, so the farm has one connection more than its budget of one.
         #expect(try farm.gateway.counter("connections") == 2)
         let event = try await farm.event("budget.exceeded")
         #expect(event["reason"] == "max_conns is less than the workers")
@@ -37,7 +37,7 @@ import Testing
             hosts: Farm.twoHosts, Farm.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
-        // The load always has more pushes than the rate allows.
+        // The load pushes more than the rate allows, so there is always a backlog.
         let load = try Load(farm, every: .milliseconds(300))
         try await load.more(2)
         try farm.start("beta")

@@ -35,7 +35,7 @@ import Testing
         #expect(sent.status == 0 && sent.output == #"{"id":"file","app":"demo","submitted":40}"# + "\n")
         #expect(try await farm.finished("file").delivered == 40)
 
-        // The command finds the error before it sends anything.
+        // Commands with a usage error, which each command reports before it sends anything.
         let usage = [
             ["push", "--token", good[0], "--alert", "x", "--payload", "{}"], ["push", "--alert", "x"],
             ["push", "--token", good[0], "--payload", "[]"], ["push", "--token", "abc", "--alert", "x"],
@@ -177,7 +177,7 @@ import Testing
                 ],
                 in: folder.path)
             let end = try await child.wait()
-            // doctor reports the worse problem that no app is configured.
+            // doctor exits with 1, because a missing app is a worse problem than an unreachable Redis.
             #expect(end == .exited(arguments == ["doctor"] ? 1 : 75), "\(arguments): \(child.error)")
         }
     }

@@ -1,7 +1,8 @@
 import FarmHarness
 import Testing
 
-/// Connections and streams that end early. A push that was surely not processed is sent again without counting an attempt.
+/// Connections and streams that end early.
+/// A push that the gateway certainly did not process is sent again, and its first send does not count as an attempt.
 @Suite(.startsProcesses(limit: .seconds(300))) struct ConnectionFaultTests {
     /// Delivers all tokens with faults.
     /// - Returns: the sums of the job records, and the ledger.
@@ -23,7 +24,7 @@ import Testing
         ["latency 5ms", "refuse 10%"], ["streams 8", "refuse 30%", "goaway 50"],
     ])
     func `unprocessed pushes are sent again exactly once`(faults: [String]) async throws {
-        // Each connection carries only seven pushes, and dials take time.
+        // With "goaway 7" each connection carries only seven pushes, and dials take time. So the test uses fewer tokens.
         let tokens = Tokens.make(faults == ["goaway 7"] ? 400 : 1_500)
         let (totals, ledger, farm) = try await deliver(tokens, faults)
         #expect(
@@ -44,7 +45,7 @@ import Testing
         let tokens = Tokens.make(1_500)
         let jobs = Job.several("u", tokens, size: 500, fields: #""max_attempts":100"#)
         try farm.push(jobs)
-        // The faults end before the last pushes are done, so that their backoff stays short.
+        // The test ends the faults before the last pushes are done. Otherwise the backoff of the last pushes would get long.
         try await farm.gateway.requests(1_400)
         try farm.gateway.control("calm")
         let totals = try await farm.finished(jobs)

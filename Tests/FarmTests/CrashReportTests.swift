@@ -18,12 +18,12 @@ import Testing
         #expect(try await farm.finished([job]).delivered == tokens.count)
         let end = try await eventually("the log tells of the end") {
             farm.coordinator.error.split(separator: "\n").first {
-                $0.contains("\(role) ended") && $0.contains("last words")
+                $0.contains("\(role) ended") && $0.contains("last error")
             }
         }
         #expect(end.contains("Fatal error: failpoint \(point)"), "\(end)")
         #expect(end.contains("SIGILL") || end.contains("SIGTRAP"), "\(end)")
-        // The children log to the coordinator's file.
+        // The children write their log lines to the coordinator's log.
         #expect(farm.coordinator.error.contains("\(role) wrote to standard error"))
         #expect(!farm.coordinator.hasEnded)
     }
@@ -42,7 +42,7 @@ import Testing
         #expect([SIGILL, SIGTRAP].contains(signal))
         let log = try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8)
         #expect(log.contains("Fatal error: failpoint redis.settle.after"), "\(log.suffix(2000))")
-        // The children log soon afterwards that their coordinator has ended.
+        // Soon after the trap, the children log to this file that their coordinator has ended.
         try await eventually("children log there, too") {
             try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8).contains(
                 "worker-0")

@@ -19,7 +19,8 @@ import Testing
         return jobs
     }
 
-    /// Starts another coordinator with a faster gateway. Expects that it sends each remaining push once.
+    /// Starts another coordinator with a faster gateway.
+    /// Expects that the new coordinator's workers send each remaining push once.
     private static func expectRestAfterRestart(_ farm: Farm, _ jobs: [Job]) async throws {
         try farm.gateway.control(fast)
         try farm.restartCoordinator()
@@ -85,7 +86,7 @@ import Testing
         _ = try await farm.ready()
         farm.coordinator.signal(SIGTERM)
         try await eventually("the host removes its heartbeat") { farm.coordinator.standsStill }
-        // The call takes longer than the time between two heartbeats.
+        // Redis is stopped for longer than the time between two heartbeats. So a heartbeat becomes due before Redis replies.
         farm.redis.process.signal(SIGSTOP)
         farm.coordinator.signal(SIGCONT)
         let since = ContinuousClock.now

@@ -9,18 +9,18 @@ import Testing
         String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
     }
 
-    /// A farm whose app "demo" has a key that the gateway does not know. Its app "other" has a valid key.
+    /// A farm whose app "demo" has a key that the gateway does not know. The farm's app "other" has a valid key.
     private func farmWithWrongKey() async throws -> Farm {
         try await Farm(
             Farm.Options(apps: { started, folder in
                 let file = folder.path + "/key.p8"
-                // If the write fails, the test fails later.
+                // The test ignores an error of this write, because a later check fails without the file.
                 _ = try? folder.write(Self.unknownKey, to: "key.p8")
                 return [App(started, keyFile: file), App(started, name: "other")]
             }))
     }
 
-    /// Pushes to the app with the wrong key until the app is paused.
+    /// Pushes a job to the app with the wrong key, and waits until the app is paused.
     private func paused(_ farm: Farm, _ tokens: [String]) async throws {
         try farm.push([Job(id: "kept", tokens: tokens)])
         let event = try await farm.event("app.paused")
@@ -39,7 +39,7 @@ import Testing
         let farm = try await farmWithWrongKey()
         let tokens = Tokens.make(1_000)
         try await paused(farm, tokens)
-        // The other app continues on the same workers.
+        // The workers continue to send pushes of the app "other".
         let others = Tokens.make(300, seed: 7)
         try farm.push([Job(id: "o", tokens: others)], to: "other")
         #expect(try await farm.finished("o", app: "other").delivered == 300)
@@ -107,7 +107,7 @@ import Testing
         let tokens = Tokens.make(200, seed: 2)
         try farm.push([Job(id: "without", tokens: tokens)])
         #expect(try await farm.finished("without").delivered == 200)
-        // A file without a certificate has the same effect as a missing file.
+        // The coordinator must treat a file without a certificate like a missing file.
         try farm.folder.write("-----BEGIN", to: "ca.pem")
         #expect(try await farm.run("restart", "all").status == 0)
         try farm.push([Job(id: "broken", tokens: tokens)])
@@ -125,7 +125,7 @@ import Testing
             }))
         _ = try await farm.ready()
         try farm.folder.write("not a key", to: "key.p8")
-        // The coordinator notices the broken file without a reload.
+        // The coordinator notices the broken credential file without a `reload` command.
         try await eventually("status says so") {
             let status = try await farm.run("status")
             return status.status == 1
@@ -205,7 +205,7 @@ import Testing
         func push(_ id: String, _ seed: UInt64, to app: String = "demo") throws {
             try farm.push([Job(id: id, tokens: Tokens.make(1, seed: seed))], to: app)
         }
-        // Another app has the same key. Its token is not used for this app.
+        // The app "other" has the same key and the right team. The farm must not use its provider token for the app "demo".
         try push("o", 1, to: "other")
         #expect(try await farm.finished("o", app: "other").delivered == 1)
         try push("first", 2)
@@ -217,10 +217,10 @@ import Testing
         #expect(try await farm.run("reload", "all").status == 0)
         #expect(try await farm.finished("first").delivered == 1)
         #expect(try refusals(farm) == 1 && farm.gateway.counter("tokens_verified") == 2)
-        // The second token is the shared token of the other app.
+        // The coordinator has made no third token, because both apps now share the token of the app "other".
         #expect(farm.mintedTokens == 2)
 
-        // The right token is not sent for the wrong team.
+        // With the wrong team again, the app does not send the token with the right team.
         try changeTeam(farm, to: Self.wrongTeam)
         #expect(try await farm.run("reload", "all").status == 0)
         try push("second", 3)
@@ -230,7 +230,8 @@ import Testing
         let second = try #require(try await farm.jobRecord("second"))
         #expect(second.delivered == 0 && second.failed == 0 && second.addsUp)
 
-        // The right team returns with a manual `resume` too, which does not pause an app that has resumed by itself.
+        // After the configuration has the right team again, the app resumes by itself. A later `resume` by an operator must not
+        // pause the app.
         try changeTeam(farm, to: team)
         #expect(try await farm.run("reload", "all").status == 0)
         #expect(try await farm.run("resume", "demo").status == 0)
@@ -246,17 +247,17 @@ import Testing
         try farm.push([Job(id: "kept", tokens: Tokens.make(1))])
         _ = try await farm.event("app.paused")
         #expect(try refusals(farm) == 1)
-        // The coordinator makes one new token, because the gateway may accept it now.
+        // At the first `resume` the coordinator makes one new token, because the gateway may accept the key by now.
         #expect(try await farm.run("resume", "demo").status == 0)
         #expect(
             try await farm.event("app.paused", number: 2)["reason"]?.contains("InvalidProviderToken")
                 == true)
         #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
-        // A second resume makes no other token.
+        // At the second `resume` the coordinator makes no further token.
         #expect(try await farm.run("resume", "demo").status == 0)
         let third = try await farm.event("app.paused", number: 3)
         #expect(third["reason"]?.contains("correct key, id or team") == true, "\(third)")
-        // A restart makes no other token either, because Redis has the refusal.
+        // After a restart the coordinator makes no further token either, because Redis has the record of the refusal.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.restartCoordinator()
@@ -320,7 +321,7 @@ import Testing
         try await eventually("the other app's key is seen") { changes(of: "other") == 1 }
         try farm.folder.write(key, to: "key.p8")
         try await eventually("the same key is seen") { changes(of: "demo") == 2 }
-        // The coordinator has applied the changes of the files when this command ends.
+        // When `reload` ends, the coordinator has applied the changes of the files.
         #expect(try await farm.run("reload", "all").status == 0)
         #expect(try farm.events("app.resumed").isEmpty)
         #expect(try farm.gateway.ledger().lines.count == requests)
@@ -362,7 +363,7 @@ import Testing
     @Test func `an expired provider token is renewed once, and not again within 20 minutes`() async throws {
         let farm = try await Farm(Farm.Options(simulatorOptions: ["--token-lifetime", "2"]))
         try await eventually("the first token is made") { farm.mintedTokens == 1 }
-        // The test pushes each job when the token is older than the gateway accepts.
+        // Each job is due in 4 seconds, when the provider token is older than the 2 seconds that the gateway accepts.
         func push(_ id: String, _ tokens: [String]) throws {
             let due = Int(Date().timeIntervalSince1970) + 4
             try farm.push([Job(id: id, tokens: tokens, fields: #""deliver_at":\#(due)"#)])

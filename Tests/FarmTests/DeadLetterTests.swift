@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Dead letters: the farm keeps pushes that fail though their token is valid, and a replay sends each of them once.
+/// Dead letters: the farm keeps pushes that fail although their token is valid, and a replay sends each dead letter once.
 @Suite(.startsProcesses) struct DeadLetterTests {
     private func json(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
@@ -16,7 +16,7 @@ import Testing
         try letters(farm).reduce(0) { $0 + Int($1["n"] ?? "0")! }
     }
 
-    /// The farm's own count of dead letters, because reading all dead letters takes long.
+    /// The farm's count of dead letters. To read all dead letters would take long.
     private func sum(_ farm: Farm) throws -> Int {
         try farm.redis.client().run("HGET", "{pushfarm:demo}:dead_letter_counts", "pushes").text.flatMap {
             Int($0)
@@ -41,7 +41,7 @@ import Testing
         let failed = [big, own].map { $0.reasons["PayloadTooLarge"] ?? 0 }
         #expect(failed.allSatisfy { (100...599).contains($0) }, "\(failed)")
         #expect(try pushes(farm) == failed.reduce(0, +), "what fails for its token is not kept")
-        // A report has one segment for each job and reason, not for each token.
+        // A report has one record of dead letters for each job and reason, not one for each token.
         #expect(try letters(farm).count < failed.reduce(0, +) / 3)
 
         let list = try json(try await farm.run("dead", "list", "--json").output)
@@ -66,7 +66,7 @@ import Testing
 
         let replayed = try await farm.finished("big.r1")
         #expect(replayed.accepted == failed[0])
-        // The gateway may not have checked an invalid token at the first attempt.
+        // Some replayed pushes may have an unregistered token: their first attempt failed before the gateway checked the token.
         #expect(replayed.failed == replayed.reasons["Unregistered"] ?? 0 && replayed.failed <= dead.count)
         #expect(try await farm.finished("own.r1").delivered == failed[1])
         let jobRecord = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:job:big.r1").fields
@@ -74,7 +74,7 @@ import Testing
         #expect(try await farm.jobRecord("big")?.failed == big.failed, "old counters stay")
         #expect(try letters(farm).isEmpty)
         let ledger = try farm.gateway.ledger()
-        // Each token was delivered twice: by each of the jobs or by its replay.
+        // Each token got two pushes, one of each job, either from the job itself or from the job's replay.
         #expect(good.allSatisfy { ledger.deliveries[$0] == 2 })
         #expect(ledger.lines.filter { $0.status == 200 && $0.collapseId == "c" }.count == 600)
         #expect(
@@ -136,7 +136,7 @@ import Testing
         #expect(try pushes(farm) == failed, "each of them is in one letter")
         try farm.gateway.control("calm")
 
-        // Other jobs continue during the replay, and the command is killed.
+        // During the replay the farm delivers other jobs, and the test kills the command.
         let others = Tokens.make(20_000, seed: 2)
         let more = Job.several("more", others, size: 1000)
         try farm.push(more)
@@ -149,7 +149,7 @@ import Testing
         }
         for round in 1...3 {
             let left = try sum(farm)
-            // The replay is so slow that it is far from its end when the test checks.
+            // The replay is slow, so it is far from its end when the test kills the command.
             let command = try Child(
                 "replay-\(round)", BuiltProgram.path, arguments(rate: 200), in: farm.folder.path)
             try await eventually("some are put in") { try sum(farm) < left || command.hasEnded }

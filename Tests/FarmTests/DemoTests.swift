@@ -123,7 +123,7 @@ import Testing
             #expect(!ProcessTable.visibleText(of: pid).contains(password))
         }
 
-        // A command in a folder without a farm names the folder of a running farm.
+        // A command in a folder without a farm prints the folder of a running farm.
         try FileManager.default.createDirectory(
             atPath: elsewhere.path + "/var", withIntermediateDirectories: true)
         try elsewhere.write(

@@ -56,10 +56,10 @@ import Testing
         }
         let requests = try farm.gateway.ledger().lines.count
         #expect(requests == 4)
-        // Doctor sent only the coordinator's provider tokens.
+        // Doctor used only provider tokens that the coordinator had made.
         #expect(try farm.gateway.counter("tokens_verified") - verified == 3)
         #expect(farm.mintedTokens == 3)
-        // Doctor does not send a refused token again, and still reports the refusal.
+        // A second `doctor` does not send a refused provider token again, but still reports the refusal.
         let second = try await report(farm, status: 1)
         #expect(second.live("team")?.text.contains("already") == true, "\(second)")
         #expect(try farm.gateway.ledger().lines.count == requests + 2)

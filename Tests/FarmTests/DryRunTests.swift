@@ -34,7 +34,7 @@ import Testing
                 after.differences(from: before).isEmpty,
                 "\(name) --dry-run: \(after.differences(from: before))")
         }
-        // At another log level the log would omit the dump.
+        // The log contains the dump only if no dry run has changed the log level.
         let config = stage.farm.folder.path + "/pushfarm.yaml"
         #expect(try await stage.farm.run(["debug", "dump", "here", "--config", config]).status == 0)
         try await eventually("the log's level is as it was") {
@@ -57,7 +57,8 @@ private struct HelpCommand: Decodable {
 
     private struct Dump: Decodable { var command: HelpCommand }
 
-    /// Commands without --dry-run: they only read, run until they are stopped, or have an effect on a list that can be undone.
+    /// Commands without --dry-run. These commands only read, run until they are stopped, or change a list in a way
+    /// that an operator can undo.
     static let withoutDryRun: Set = [
         "backlog", "bandit simulate", "coordinator", "dead export", "dead list", "dead show", "demo",
         "doctor", "events",
@@ -69,7 +70,7 @@ private struct HelpCommand: Decodable {
     var commandName: String
     var subcommands: [HelpCommand]?
     var arguments: [Argument]?
-    /// The command's name after the names of the commands above it.
+    /// The command's full path: the names of its parent commands, then its own name.
     var path: [String] = []
 
     private enum CodingKeys: String, CodingKey { case commandName, subcommands, arguments }
@@ -93,7 +94,7 @@ private struct HelpCommand: Decodable {
     }
 }
 
-/// The fields of a host's heartbeat that commands change.
+/// The part of a host's heartbeat that commands can change.
 private struct HostLine: CustomStringConvertible {
     private struct Status: Decodable {
         struct Worker: Decodable {
@@ -126,7 +127,7 @@ private final class DryRunFarm {
         var isOrphanAlive: Bool
         /// The number of operators' commands that were not dry runs.
         var operations: Int
-        /// The number of log lines that only commands cause: other log levels, and dumps.
+        /// The number of log lines that only commands cause: changes of the log level, and dumps.
         var lines: Int
 
         func differences(from other: Snapshot) -> String {
@@ -183,7 +184,7 @@ private final class DryRunFarm {
             let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
             #expect(result.status == 0, "\(words): \(result)")
         }
-        // The guard keeps this suppression until an operator confirms it.
+        // The guard leaves this suppression pending until an operator confirms it.
         _ = try redis.run(
             "EVAL",
             "return redis.call('RPUSH', KEYS[1], cmsgpack.pack({ '05', 'B' .. string.rep('t', 40) }))",
@@ -204,8 +205,8 @@ private final class DryRunFarm {
         #expect(seen.output.contains("would end \(pid)"), "\(seen)")
     }
 
-    /// All keys except parts that change without commands: heartbeats and figures of hosts, alerts, times of configuration,
-    /// ends of leases, expiring keys, and the audit log.
+    /// All keys except parts that change without commands: heartbeats and figures of hosts, alerts, times of configuration, end
+    /// times of leases, expiring keys, and the audit log.
     func snapshot() throws -> Snapshot {
         let redis = try farm.redis.client()
         var keys: [String: [UInt8]] = [:]
@@ -268,7 +269,7 @@ private final class DryRunFarm {
         ]
     }
 
-    /// Returns all calls of a command: its required arguments with each of its choices.
+    /// Returns the argument lists with which the test calls a command: its required arguments with each entry of `choices`.
     func calls(of command: HelpCommand) throws -> [[String]] {
         var calls = [command.path]
         for argument in command.positionals {
@@ -287,7 +288,7 @@ private final class DryRunFarm {
             $0.allSatisfy { !$0.hasPrefix("--") || command.has(String($0.dropFirst(2))) }
         }
         calls = calls.flatMap { call in possible.map { call + $0 } }
-        // Two apps are configured, so a command for one app must name it.
+        // The farm has two apps, so a command for one app needs the option `--app`.
         guard command.options.contains(where: { $0.isOptional && $0.names?.first?.name == "app" }) else {
             return calls
         }

@@ -38,7 +38,8 @@ import Testing
             "follower", BuiltProgram.path,
             ["events", "--follow", "--json", "--type", "job.finished", "--config"]
                 + [farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
-        // The command shows only new events. After the first event it is surely following the stream.
+        // The command shows only events that happen after its start.
+        // When it has shown a first event, it certainly follows the stream.
         var number = 0
         try await eventually("it follows") {
             number += 1

@@ -7,7 +7,8 @@ import Testing
     /// A gateway that accepts about 5,000 pushes a second on any machine, so that a delayed test still finds the backlog.
     private static let pace = ["latency 40ms", "streams 200"]
 
-    /// The number of other pushes that reached the gateway between line `before` of the ledger and the last push of `tokens`.
+    /// The number of pushes to tokens outside `tokens` that reached the gateway after line `before` of the ledger and before the
+    /// last push to `tokens`.
     private static func overtaken(_ farm: Farm, by tokens: [String], since before: Int) throws -> Int {
         let wanted = Set(tokens)
         let lines = try farm.gateway.ledger().lines

@@ -41,7 +41,7 @@ import Testing
         #expect(doctor.status == 0 && doctor.output.contains("1 invalid tokens read"), "\(doctor)")
         #expect(try farm.events("token.invalid").contains { $0["token"] == token })
         #expect(try Self.waiting(farm) == 0)
-        // Without a coordinator doctor does not read the service, and the service keeps its tuples.
+        // Without a coordinator, `doctor` does not read the feedback service, so the service keeps its tuples.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.gateway.control("feedback add \(token) 1700000001")
@@ -90,7 +90,7 @@ import Testing
     @Test func `the backoff before the next reading grows after each failure`() async throws {
         var options = Farm.Options()
         options.simulatorOptions = ["--binary-port", "0"]
-        // The app's feedback address has no service.
+        // No service listens at the app's feedback address.
         options.apps = { started, _ in
             [App.binary(started, more: ["feedback: tls://127.0.0.1:1", "feedback_interval: 3600"])]
         }
@@ -115,7 +115,7 @@ import Testing
         let first = try await pause(after: 0)
         #expect((2_500...5_000).contains(first))
         for (failures, range) in [(1, 5_000...10_000), (4, 40_000...80_000), (20, 300_000...600_000)] {
-            // No reading is active, and no reading is due.
+            // The test sets the due time to an hour from now and waits until no reading is active.
             try await eventually("the reader rests") {
                 let late = Int(Date().timeIntervalSince1970) * 1000 + 3_600_000
                 try client.run("HSET", key, "due", "\(late)")
@@ -203,7 +203,7 @@ import Testing
         #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
         #expect(read.output.contains("within a tuple"))
         try farm.gateway.control("calm")
-        // One tuple is lost in transit at the interruption.
+        // The interruption loses one tuple in transit, so 999 of 1,000 tuples arrive.
         try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
         try await eventually("the rest is kept") { try farm.events("token.invalid").count == 999 }
     }

@@ -23,7 +23,7 @@ import Testing
         var options = Farm.Options()
         options.appLines = ["audit: { megabytes: 4 }", "request_timeout: 60"]
         let farm = try await Farm(options)
-        // Until its first response the gateway accepts one push at a time.
+        // Before the gateway's first response a connection has only one stream. So the test first delivers a job.
         try farm.push([Job(id: "first", tokens: Tokens.make(200, seed: 3))])
         _ = try await farm.finished("first")
         try farm.gateway.control("silence 1")
@@ -58,7 +58,7 @@ import Testing
         let bytes = try farm.redis.client().run("MEMORY", "USAGE", "{pushfarm:demo}:audit").integer ?? 0
         #expect((1...100_000).contains(bytes))
 
-        // An unreadable record does not hide other records.
+        // `find` must show the other records although it cannot read this record.
         try farm.redis.client().run("XADD", "{pushfarm:demo}:audit", "*", "a", "?")
         let rest = try await farm.run("find", "--apns-id", id)
         #expect(rest.status == 0 && rest.output.contains("outcome delivered"), "\(rest)")

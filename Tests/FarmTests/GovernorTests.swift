@@ -2,7 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The governor's connections and rates, measured in the gateways' ledgers. Short settings keep the tests short.
+/// The governor's connections and rates, measured in the gateways' ledgers.
+/// The governor's times are shortened, so that the tests are short.
 @Suite(.startsProcesses(limit: .seconds(240))) struct GovernorTests {
     private static let quick = [
         "scale: exponential 2", "min_sustain: 0.4", "poll_interval: 0.1", "settle_period: 0.4",
@@ -22,7 +23,8 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         #expect(Self.mostConnections(lines) == 8)
         #expect(try farm.gateway.counter("refused_streams") == 0)
-        // One connection can carry 100 pushes a second and eight can carry 800, which any machine can do.
+        // One connection can carry 100 pushes a second, and eight connections can carry 800 pushes a second.
+        // Even a slow machine can send so many.
         let begin = try #require(lines.first?.time)
         let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
         #expect(try #require(bySecond[0]) <= 200)
@@ -123,7 +125,7 @@ import Testing
         #expect(try await farm.finished("few", app: "slow").delivered == few.count)
         let lines = try farm.gateway.ledger().lines
         let slow = Set(few)
-        // The allowed burst is a twentieth of a second.
+        // The allowed burst is the pushes of a twentieth of a second.
         let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
         Rate.expect(fast, atMost: 300, burst: 15)
         Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, burst: 1)
@@ -137,11 +139,11 @@ import Testing
         try farm.push([job])
         #expect(try await farm.finished("wide").delivered == 250)
         let times = try farm.gateway.ledger().lines.map(\.time)
-        // 100,000 bytes a second allow at most 50 payloads, and a burst of a twentieth.
+        // 100,000 bytes a second allow at most 50 payloads a second, with a burst of a twentieth of a second.
         Rate.expect(times, atMost: 50, burst: 2.5)
     }
 
-    /// The app demo with a faulty gateway, and another app with its own gateway.
+    /// A farm with two apps: "demo", whose gateway has faults, and a second app with a gateway of its own.
     private static func twoGateways(
         _ faults: [String], _ options: [String]
     ) async throws -> (TestFolder, Farm, Gateway) {

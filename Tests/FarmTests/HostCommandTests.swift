@@ -35,7 +35,7 @@ import Testing
         try await load.more(1)
         try await farm.operate("quiet", "beta")
         let stopped = try await farm.operate("stop", "beta")
-        // The command returns when the host has stopped.
+        // The command `stop` returns after the host has stopped.
         #expect(stopped.hosts[0].text.contains("ended") && stopped.hosts[0].text.contains("alpha"))
         #expect(try farm.shares()["beta"] == nil)
         #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
@@ -56,7 +56,8 @@ import Testing
         try await farm.operate("reload", "beta")
         try await farm.shared(by: ["alpha", "beta"])
         try await load.more(1)
-        // The other worker serves the shards of a quiet worker. Without another worker the shards wait.
+        // The host's other worker serves the shards of a quiet worker.
+        // If all workers of the host are quiet, the shards go to other hosts.
         try await farm.operate("quiet", "beta/1")
         let workers = try await farm.line("beta").workers
         #expect(workers[1].state == "quiet" && workers[1].shards == 0 && workers[0].shards > 0)
@@ -86,7 +87,7 @@ import Testing
         #expect(quiet.hosts[0].text.contains("its shards are with alpha"), "\(quiet)")
         try await farm.shared(by: ["alpha"], within: .seconds(10))
         #expect(try await farm.line("beta").state == "quiet")
-        // Tokens of all shards get their pushes, so no shard waits for the quiet host.
+        // The tokens of the load are in all shards. Their pushes arrive, so no shard waits for the quiet host.
         try await load.more(2)
         let status = try await farm.run(["status"], on: "alpha")
         #expect(status.status == 0, "\(status)")
@@ -203,7 +204,7 @@ import Testing
         let load = try Load(farm)
         try await load.more(1)
         let old = farm.coordinator("alpha")
-        // An upgrade to a program that does not start changes nothing.
+        // If the new program does not start, the upgrade fails and the old coordinator continues.
         let broken = try await farm.folder.program("#!/bin/sh\nexit 3\n", named: "broken")
         let plain = try farm.configuration("alpha")
         try farm.folder.write("program: \(broken)\n" + plain, to: "alpha/pushfarm.yaml")
@@ -220,11 +221,11 @@ import Testing
         let line = try await farm.line("alpha")
         #expect(line.pid != old.pid && line.workers.map(\.shards) == [32, 32])
         try await load.more(2)
-        // A second upgrade follows. The predecessor's last reply still arrives through its own socket.
+        // In a second upgrade, with `--local`, the predecessor's last reply still arrives through the predecessor's socket.
         let local = try await farm.operate("upgrade", "alpha", "--local")
         #expect(local.hosts.map(\.state) == ["done"] && local.hosts[0].text.contains("taken over from"))
         try await load.more(1)
-        // Each successor took over the metrics port at once.
+        // Each successor took over the metrics port without an error.
         try await eventually("the third one has it") {
             farm.log("alpha").split(separator: "metrics at=" + metrics).count == 4
         }
@@ -236,7 +237,7 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    /// A client with write access to Redis can add any operation.
+    /// Checks that an operation with a forged program is refused: a client with write access to Redis can add any operation.
     @Test func `an operation cannot name the program to run`() async throws {
         let farm = try await farm(["alpha"])
         let old = farm.coordinator("alpha")
@@ -261,7 +262,7 @@ import Testing
                 answer.hasPrefix("refused no operator names a program to run: set program in this host's")
             )
         }
-        // An operation also cannot start a configured program that other users could have replaced.
+        // The coordinator also refuses to start a configured program whose file other users may write.
         let plain = try farm.configuration("alpha")
         for (mode, reason) in [
             (0o775, "can be written by its group"), (0o757, "can be written by every user"),
@@ -296,7 +297,7 @@ import Testing
         #expect(second.hosts[0].text.contains("is running"))
         try await farm.operate("upgrade", "alpha", "--abort")
         try await eventually("aborted") { farm.log("alpha").contains("aborted; this one goes on") }
-        // The hanging successor holds the host's locks and ignores messages.
+        // The hanging successor holds the host's locks and ignores messages, so the predecessor must end it.
         try await eventually("the successor has ended") {
             !old.descendants.contains { ProcessTable.isAbout("300", $0) }
         }
@@ -313,24 +314,24 @@ import Testing
         try await load.more(1)
         let old = farm.coordinator("alpha")
         let ours = try await farm.workers("alpha")
-        // The gateway is slow, and a shard is handed over only after its responses have arrived.
+        // A shard is handed over only after the responses for its pushes have arrived. The slow gateway makes the hand-over long.
         try farm.gateway.control("latency 8000ms")
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
         try await eventually("shards are handed over") { farm.log("alpha").contains("handing over shards") }
-        // The predecessor replies to each command, and the successor never does.
+        // Both coordinators get each command. The predecessor must reply to each command, and the successor to none.
         for _ in 0..<4 {
             let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
             #expect(dry.hosts[0].text.contains("would end the new coordinator"), "\(dry)")
         }
-        // The successor is slow to exit, but faster than the watchdog's limit.
+        // The successor's workers are stopped, so the successor exits slowly, but before the watchdog's limit.
         let theirs = old.descendants.filter { ProcessTable.isAbout("worker", $0) && !ours.contains($0) }
         #expect(theirs.count == 2)
         for other in theirs { farm.signal(child: other, of: "alpha", SIGSTOP) }
         let aborted = try await farm.operate("upgrade", "alpha", "--abort")
         #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
-        // The exiting successor does not reply either. The commands run in parallel to keep the test fast.
+        // While the successor exits, it must not reply to commands either. The commands run in parallel to keep the test fast.
         let home = farm.folder.path + "/alpha"
         let purges = try (0..<3).map { number in
             try Child(
@@ -367,7 +368,7 @@ import Testing
             farm.log("alpha").split(separator: "worker ended").count == 3
         }
         farm.signal(child: new, of: "alpha", SIGKILL)
-        // A service manager that does not restart after exit status 2 restarts after this status.
+        // A service manager restarts the coordinator after exit status 1. After status 2 it would not.
         #expect(try await old.wait(within: .seconds(30)) == .exited(1))
         #expect(farm.log("alpha").contains("handed over all shards: start the coordinator again"))
         try await eventually("all processes have ended") { old.descendants.isEmpty }

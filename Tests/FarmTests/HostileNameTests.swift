@@ -4,7 +4,8 @@ import Testing
 
 /// Names in Redis that try to control an operator's terminal.
 @Suite(.startsProcesses) struct HostileNameTests {
-    /// A name that clears the screen, sets the title, uses 8-bit controls, overwrites the line, and rings the bell.
+    /// A name whose control characters clear a terminal's screen, set its title, use 8-bit controls, overwrite the line, and ring
+    /// the bell.
     private static let name = "e\u{1B}[2J\u{1B}]0;t\u{7}\u{9B}2J\u{85}\rv\u{8}\u{7F}il\u{1B}"
 
     private static func controls(in text: String) -> [String] {

@@ -10,7 +10,7 @@ import Testing
     @Test func `hosts that start and stop under load lose and duplicate no push`() async throws {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(faults: Self.pace))
         try farm.start("alpha")
-        // The only host owns all shards at once.
+        // With no other host, the host owns all shards soon after its start.
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let load = try Load(farm)
         try await load.more(2)
@@ -58,11 +58,12 @@ import Testing
         try await farm.shared(by: ["alpha", "beta"])
         try await deliver("again", 4)
         #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("alpha"))")
-        // The gateway saw one token from both hosts.
+        // Both hosts used one provider token, so the gateway verified one token only.
         #expect(try farm.gateway.counter("tokens_verified") == 1)
     }
 
-    /// Each host has an intake process. It continues where the other host's intake process stopped.
+    /// Each host has an intake process, but only one of them owns the intake of an app.
+    /// When another host takes the intake over, its intake process continues where the previous one stopped.
     @Test
     func `an app's intake moves to another host and back in job order, also after FENCED`()
         async throws
@@ -94,7 +95,8 @@ import Testing
         }
         let app = try #require(moving.first)
         let owners = "{pushfarm:\(app)}:owners"
-        // Another owner appears in Redis. The intake process notices it with the next job, or the coordinator notices it earlier.
+        // The test writes another owner of the intake to Redis.
+        // The intake process notices the other owner with the next job, if the coordinator does not notice it earlier.
         try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
         try await eventually("the intake is acquired again") {
             let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
@@ -130,7 +132,7 @@ import Testing
         let gone = try await farm.line("beta")
         #expect(gone.state == "gone" && gone.workers.map(\.state) == ["gone"])
         #expect(gone.intake.state == "gone" && gone.workers[0].shards == 0)
-        // Then the living hosts rebalance their shares.
+        // After the crash the remaining hosts divide all shards evenly.
         try await farm.shared(by: ["alpha", "gamma"], within: .seconds(40))
         try await load.more(2)
         try await load.expectBounded(workers: 1)
@@ -146,7 +148,7 @@ import Testing
         #expect(try await double.wait(within: .seconds(20)) == .exited(2))
         #expect(double.error.contains("another coordinator with the host name alpha is alive"))
         #expect(!farm.coordinator("alpha").hasEnded)
-        // A coordinator with the same state folder is refused before it reads anything else.
+        // A second coordinator with the same state folder exits before it reads anything else.
         let home = farm.folder.path + "/alpha"
         let twin = try Child(
             "twin", BuiltProgram.path,
@@ -173,7 +175,7 @@ import Testing
 
 /// Tests of a single host.
 @Suite(.startsProcesses(limit: .seconds(300))) struct SingleHostTests {
-    /// A restarted Redis may have lost its last second, so the heartbeat of a predecessor may be back.
+    /// A restarted Redis may have lost the data of its last second, so it may contain the heartbeat of a predecessor again.
     @Test func `a coordinator continues when Redis restores an old heartbeat of its host`() async throws {
         let farm = try await Farm(hosts: Farm.twoHosts)
         let alpha = try farm.start("alpha")
@@ -214,7 +216,8 @@ import Testing
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()
         let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
-        // The script runs in one step. A renewal between two steps would drop the leases, and then none would expire.
+        // One script does both changes at once.
+        // If the coordinator renewed its leases between two commands, it would drop the leases, and no lease would expire.
         try client.run(
             "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
             "2",
@@ -223,7 +226,7 @@ import Testing
             let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
             return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
         }
-        // The test waits for longer than a lease.
+        // The test waits for longer than a lease lasts.
         let start = try leaseEnd()
         try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
         let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases expired") }

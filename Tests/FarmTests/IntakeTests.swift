@@ -9,7 +9,8 @@ private func failing(_ rules: String...) -> [String: String] {
 
 /// Crashes of the intake process, which parses jobs.
 @Suite(.startsProcesses(limit: .seconds(300))) struct IntakeTests {
-    /// Jobs with one common token and one token of their own. The number is the collapse id of all pushes.
+    /// Jobs with four tokens each: one token that all jobs have, and three tokens that only one job has.
+    /// The number is the collapse id of all pushes.
     private static func jobs(_ names: [String], number: Int = 0) -> [Job] {
         names.enumerated().map { index, name in
             Job(
@@ -18,7 +19,8 @@ private func failing(_ rules: String...) -> [String: String] {
         }
     }
 
-    /// The kernel kills a parser that uses too much memory. SIGKILL may have other causes, so a refusal needs more kills.
+    /// The kernel kills a parser that uses too much memory.
+    /// But SIGKILL may have other causes, so the farm refuses a job only after more kills than crashes.
     @Test(arguments: [("crash", 3), ("kill", 6)])
     func `a job that crashes the intake is refused as poison, and the others pass in order`(
         how: String, times: Int
@@ -69,7 +71,7 @@ private func failing(_ rules: String...) -> [String: String] {
             }
         }
         #expect(offset > 0 && offset < tokens.count)
-        // The test waits until no push is in flight that the crash could duplicate.
+        // The test waits until all split pushes are delivered. A crash while pushes are in flight could duplicate them.
         try await eventually("that part is delivered") {
             try farm.redis.client().run("HGET", "{pushfarm:demo}:job:large", "delivered").text
                 == "\(offset)"
@@ -98,7 +100,7 @@ private func failing(_ rules: String...) -> [String: String] {
         for round in 0..<10 {
             let first = Job.several("f\(round)", Tokens.make(20, seed: UInt64(round + 1)), size: 1)
             try farm.push(first)
-            // The coordinator replaces a process that made progress at once.
+            // The coordinator replaces a process without a delay if the process has made progress.
             try await eventually("it has done something") { try farm.intakeLine()?.jobs ?? 0 > 0 }
             var mixed = Job.several(
                 "s\(round)", Tokens.make(300, start: "cc", seed: UInt64(round + 1)), size: 1)

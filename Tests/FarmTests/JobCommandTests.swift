@@ -37,7 +37,7 @@ import Testing
         let report = try json(paused.output)
         #expect((report["hosts"] as? [[String: Any]])?.count == 2)
         let count = try await still(farm.gateway)
-        // The paused app accepts jobs.
+        // The intake still accepts jobs of the paused app.
         let redis = try farm.redis.client()
         let before = try open(redis)
         try await eventually("jobs are taken in") { try open(redis) > before + 800 }
@@ -75,7 +75,7 @@ import Testing
         try farm.push([Job(id: "kept", tokens: tokens)])
         _ = try await farm.event("job.accepted")
         try farm.folder.write(Self.otherKey, to: "key.p8")
-        // The coordinator's event shows that it has read the new key.
+        // The coordinator writes an event when it has read the new key.
         try await eventually("the new key is seen") {
             farm.coordinator.error.contains("credential files have changed")
         }
@@ -120,7 +120,8 @@ import Testing
         let before = try farm.gateway.requestCount()
         try await farm.gateway.requests(before + 400)
         let lines = try farm.gateway.ledger().lines
-        // The allowed burst: a twentieth of a second for each set of workers, plus the pushes that the gateway reads at once.
+        // The allowed burst: the pushes of a twentieth of a second for the workers before the restart, and again for the workers
+        // after it.
         Rate.expect(lines.map(\.time), atMost: 250, burst: 2 * 13)
         let shown = try await farm.run("rate", "demo")
         #expect(shown.output.contains("250/s"), "\(shown)")
@@ -148,7 +149,7 @@ import Testing
         try farm.push([Job(id: "plain", tokens: Tokens.make(5))])
         #expect(try await farm.finished("plain").delivered == 5)
         #expect(try await farm.event("admission.closed")["reason"] == "operator")
-        // The coordinator does not open admission by itself.
+        // The coordinator must not open admission that an operator has closed.
         try await eventually("the coordinator has decided again") {
             try client.run("HGET", "{pushfarm:demo}:admission", "retry").text != nil
         }
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func `a paused job stops at once, others continue, and it resumes in order`() async throws {
-        // The farm has few pushes in flight, and the workers hold many batches.
+        // The settings allow few pushes in flight, while the workers have many batches.
         let farm = try await Farm(
             Farm.Options(
                 workers: 2, faults: ["latency 100ms"], simulatorOptions: ["--streams", "10"],
@@ -191,7 +192,8 @@ import Testing
         try farm.push(small)
         _ = try await farm.finished(small)
         let first = try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") }
-        // At most ten pushes on each connection were in flight. There may be an extra connection for high pushes.
+        // At the pause at most ten pushes were in flight on each connection.
+        // Each worker may have one extra connection for high pushes.
         #expect(first - early <= 2 * 3 * 10, "\(first - early) were sent after it was paused")
         let jobRecord = try #require(try await farm.jobRecord("big"))
         #expect(
@@ -222,7 +224,7 @@ import Testing
         async throws
     {
         let farm = try await slowFarm(place == .inbox ? ["max_backlog: 1000"] : [])
-        // A job that is being sent has more pushes than can leave before the command arrives.
+        // In these states the job has more pushes than the farm can send before the command arrives.
         let count = [.split, .sending, .paused, .parked].contains(place) ? 60_000 : 4_000
         let tokens = Tokens.make(count)
         let others = Job.several("other", Tokens.make(3_000, seed: 9), size: 500)
@@ -230,10 +232,10 @@ import Testing
         switch place {
         case .delayed:
             job.fields = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
-        // The retries are so late that they are still delayed when the command arrives.
+        // The gateway requests a long delay, so the retries are still delayed when the command arrives.
         case .tried: try farm.gateway.control("answer 503 retry-after=20")
         case .inbox:
-            // More pushes are open than the backlog allows, so later jobs stay in the inbox.
+            // The job "before" fills the backlog, so later jobs stay in the inbox.
             try farm.gateway.control("latency 500ms")
             try farm.push([Job(id: "before", tokens: Tokens.make(1_500, seed: 4))])
             _ = try await farm.event("job.accepted")
@@ -256,7 +258,7 @@ import Testing
             }
         case .split, .inbox: break
         }
-        // While the gateway sends only 503, other jobs would be delayed as well.
+        // In the state `tried` the gateway responds only 503, which would delay other jobs too, so they are pushed later.
         let hasOthers = place != .paused && place != .inbox
         if hasOthers, place != .tried { try farm.push(others) }
         let result = try await farm.run(
@@ -340,7 +342,7 @@ import Testing
         #expect(put.status == 0, "\(put)")
         let aside = try await farm.run("pause", "--shard", "5")
         #expect(aside.status == 0, "\(aside)")
-        // The token is paused before it has pushes in flight.
+        // `find` shows the pause although there is no push to the token yet.
         let held = try await farm.run("find", "--token", tokens[7], "--app", "demo")
         #expect(
             held.status == 0 && held.output.contains("subject the token, how pause, by ")
@@ -434,7 +436,7 @@ import Testing
         #expect(next["others"] as? Int == 1)
         let stuck = try await farm.run("jobs", "--stuck")
         #expect(stuck.status == 0 && stuck.output == "no job is stuck\n", "\(stuck)")
-        // The test moves the last settlement far into the past.
+        // The test sets the time of the last settlement far into the past, as for a job without progress.
         let redis = try farm.redis.client()
         #expect(try await farm.run("pause", "demo").status == 0)
         let sent = try await still(farm.gateway)

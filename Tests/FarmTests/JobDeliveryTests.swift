@@ -3,12 +3,12 @@ import OpenSSL
 import PushModel
 import Testing
 
-/// The gateway receives jobs as the producer wrote them, and the producer learns their outcomes.
+/// The gateway receives the payloads and headers of jobs as the producer wrote them, and the producer gets the outcomes.
 @Suite(.startsProcesses) struct JobDeliveryTests {
     @Test func `a job of tokens arrives with its headers and its exact bytes`() async throws {
         let farm = try await Farm()
         let tokens = Tokens.make(3)
-        // The farm must preserve spaces, escapes and digits that a decoder would change.
+        // The farm must send the payload unchanged. A JSON decoder and encoder would change these spaces, escapes and digits.
         let payload = "{ \"aps\" : {\"alert\":\"\\u0048i \u{1F600}\",\n\"badge\": 1.50e1 } , \"x\":1E2}"
         let job = Job(
             id: "full", tokens: tokens.map { $0.uppercased() }, payload: payload,
@@ -98,7 +98,8 @@ import Testing
             finished.without("at") == [
                 "type": "job.finished", "job": "r", "accepted": "7", "delivered": "5", "failed": "2",
             ])
-        // Invalid and malformed tokens also concern other jobs, so the farm always reports them.
+        // Other jobs may have the same invalid or malformed tokens, so the farm reports these tokens whatever receipts the job
+        // asks for.
         let dead = Set(try farm.events("token.invalid").map { $0.without("at") })
         #expect(
             dead == [

@@ -95,7 +95,7 @@ import Testing
             }
             #expect(
                 coordinator.error.contains("every user of this machine can read Redis's password") == isOpen)
-            #expect(coordinator.error.contains("runs as root") == (geteuid() == 0))
+            #expect(coordinator.error.contains("running as root") == (geteuid() == 0))
             coordinator.signal(SIGTERM)
             _ = try await coordinator.wait()
         }

@@ -15,7 +15,7 @@ import Testing
         #expect(jobRecord.delivered == 500 && jobRecord.failed == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0)
-        // The gateway had processed all pushes without a response.
+        // The gateway processed the pushes to which it did not respond, so the retries are duplicates.
         #expect(ledger.doubles > 0 && ledger.doubles <= jobRecord.maybeDuplicated)
     }
 

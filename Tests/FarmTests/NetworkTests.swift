@@ -39,7 +39,7 @@ struct NetworkTests {
         try await load.more(2)
         try await load.expectBounded(workers: 2)
         #expect(!farm.coordinator("beta").hasEnded)
-        // Each process logs one line when it loses Redis and one line when Redis is back.
+        // Each process logs one line when it cannot reach Redis, and one line when it can reach Redis again.
         #expect(farm.log("beta").split(separator: "\n").count < 60, "\(farm.log("beta"))")
     }
 
@@ -55,7 +55,7 @@ struct NetworkTests {
         for count in [2, 3] {
             try farm.start(names[count - 1])
             try await farm.shared(by: Array(names.prefix(count)))
-            // Each share is within a tenth of an even share.
+            // Each host's share differs from an even share by at most a tenth.
             let shares = try farm.shares().values
             #expect(shares.allSatisfy { abs(Double($0) * Double(count) / 64 - 1) <= 0.1 }, "\(shares)")
             try await load.more(1)
@@ -86,7 +86,7 @@ struct NetworkTests {
     {
         let farm = try await Farm(
             hosts: Farm.twoHosts, Farm.Options(workers: 1, faults: Self.pace, isSpread: true))
-        // This host starts first, so it makes the provider token.
+        // Host "beta" starts first, so its coordinator makes the provider token.
         try farm.start("beta", environment: ["PUSHFARM_FAILPOINTS_CLOCK": "0:\(skew)"])
         try await farm.shared(by: ["beta"], within: .seconds(30))
         let load = try Load(farm)

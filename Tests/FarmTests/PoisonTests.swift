@@ -7,10 +7,10 @@ import Testing
 @Suite(.startsProcesses(limit: .seconds(300))) struct PoisonTests {
     /// The first digits of tokens to which the gateway never responds.
     private static let poison = "0ff00000"
-    /// Disables Swift's signal handler, which survives a fatal signal from another process.
+    /// Disables Swift's signal handler. With this handler a process survives a fatal signal that another process sends.
     private static let plain = ["SWIFT_BACKTRACE": "enable=no"]
 
-    /// Kills the worker that sent poison, each time a poison push arrives at the gateway.
+    /// Kills the worker that sent a poison push, each time such a push arrives at the gateway.
     private final class Reaper {
         private let farm: Farm
         private let signal: Int32
@@ -21,12 +21,13 @@ import Testing
 
         /// Kills workers until `isOver` returns true.
         func run(until isOver: () async throws -> Bool) async throws {
-            // The coordinator restarts a worker without progress with growing backoff, up to a minute.
+            // The wait is long, because the coordinator restarts a worker without progress after a growing backoff of up to a
+            // minute.
             try await eventually("the poison is found", within: .seconds(240)) {
                 let lines = try farm.gateway.ledger().lines.filter {
                     $0.token?.hasPrefix(PoisonTests.poison) == true
                 }
-                // The farm has one worker, so the living worker sent the poison.
+                // The farm has one worker, so this worker sent the poison push.
                 if lines.count > seen, let worker = farm.workers.first {
                     seen = lines.count
                     ends += 1

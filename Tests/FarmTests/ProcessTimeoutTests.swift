@@ -29,9 +29,9 @@ import Testing
         let before = try await farm.ready()
         let coordinator = farm.coordinator.pid
         _ = kill(-coordinator, SIGSTOP)
-        // The pause is longer than the watchdog's limit.
+        // The suspension is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(13))
-        // The coordinator wakes first and checks its children before a child can send a heartbeat.
+        // The coordinator is continued before its children. So it checks them before a child can send a heartbeat.
         let line = try hostLine(farm)
         _ = kill(coordinator, SIGCONT)
         try await eventually("the coordinator has checked its children") { try hostLine(farm) != line }
@@ -43,7 +43,7 @@ import Testing
         #expect(after.workers.map(\.pid) == before.workers.map(\.pid), "\(farm.coordinator.error)")
     }
 
-    /// The host's heartbeat. The coordinator writes it after a check of its children.
+    /// The host's heartbeat. The coordinator writes the heartbeat after it has checked its children.
     private func hostLine(_ farm: Farm) throws -> String? {
         try farm.redis.client().run("HGET", "{pushfarm}:hosts", "here").text
     }
@@ -61,7 +61,7 @@ import Testing
         #expect(outages(farm) == 4, "\(farm.coordinator.error)")
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
-        // The same holds for a signal at the start, before any work.
+        // A coordinator that waits for Redis at its start exits on a signal too.
         try farm.restartCoordinator()
         try await eventually("it waits for Redis") { outages(farm) == 5 }
         farm.coordinator.signal(SIGTERM)

@@ -31,7 +31,7 @@ struct ProducerTests {
             try farm.folder.write(file.text, to: file.name)
         }
         if producer == .js {
-            // Only Debian's own Node finds Debian's modules without help.
+            // Only Debian's Node searches the folder of Debian's modules. The link lets another Node find them.
             try FileManager.default.createSymbolicLink(
                 atPath: farm.folder.path + "/node_modules", withDestinationPath: "/usr/share/nodejs")
         }
@@ -52,13 +52,13 @@ struct ProducerTests {
         try client.run("CONFIG", "SET", "maxmemory", "0")
         #expect(try await first.wait() == .exited(0), "\(first.error)")
         #expect(try await farm.finished("order-4711").delivered == 20)
-        // The same job arrives twice, as after a lost reply.
+        // The test pushes the job a second time, as a producer does after a lost reply.
         let second = try start(producer, "second", farm)
         #expect(try await second.wait(within: .seconds(120)) == .exited(0), "\(second.error)")
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
         #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
-        // A missing password is no lost connection, so the producer must not wait.
+        // An error about a missing password does not mean a lost connection, so the producer must not wait and retry.
         try client.run("CONFIG", "SET", "requirepass", "secret")
         let third = try start(producer, "third", farm)
         let end = try await third.wait(within: .seconds(60))
@@ -76,7 +76,7 @@ struct ProducerTests {
             ], in: farm.folder.path)
     }
 
-    /// The number of function calls that Redis has refused.
+    /// The number of FCALL commands that Redis has refused.
     private func refusals(_ client: BlockingRedisClient) throws -> Int {
         let statistics = try client.run("INFO", "commandstats").text ?? ""
         let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
@@ -98,7 +98,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
         get throws { try Page("docs/jobs.md").block(below: "## Producers", rawValue) }
     }
 
-    /// The command that runs the program. It uses Debian's programs even if others are installed.
+    /// The command that runs the program. The command uses Debian's interpreters even if other versions are installed.
     var command: [String] {
         switch self {
         case .python: ["/usr/bin/python3", "producer.py"]
@@ -118,7 +118,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
             return [("producer.py", "tokens = \(list)\n" + (try text("redis.Redis(", call)))]
         case .js:
             let call = #"createClient({ socket: { host: "\#(host)", port: \#(port) } })"#
-            // The test's program closes its connection at the end. The page's program would wait for more work.
+            // The test adds a line that closes the connection. Without this line the program of the page does not exit.
             return [
                 (
                     "producer.mjs",
@@ -143,7 +143,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The page's program with another address. The page must contain the old address once.
+    /// Returns the page's program with the address `other` instead of `address`. The program must contain `address` exactly once.
     private func text(_ address: String, _ other: String) throws -> String {
         let parts = try block.components(separatedBy: address)
         guard parts.count == 2 else {

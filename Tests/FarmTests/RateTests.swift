@@ -11,7 +11,7 @@ import Testing
         let most = Double(rate)
         #expect(Rate.fault(Self.even(rate), rate: most, burst: most / 20) == nil)
         #expect(Rate.fault(Self.even(rate * 11 / 10), rate: most, burst: most / 20) != nil)
-        // Half a second's pushes arrive at one moment.
+        // The pushes of half a second arrive early, all at its first moment.
         let early = Self.even(rate).map { (3_000..<3_500).contains($0) ? 3_000 : $0 }
         #expect(Rate.fault(early, rate: most, burst: most / 20) != nil)
     }
@@ -21,7 +21,7 @@ import Testing
         #expect(Rate.fault(late, rate: 300, burst: 15) == nil)
         // If all pushes of a second arrive at once, the rate is broken.
         #expect(Rate.fault(Self.even(300).map { $0 / 1000 * 1000 }, rate: 300, burst: 15) != nil)
-        // The gateway may not read more pushes than those that arrived meanwhile.
+        // After the gap twice as many pushes arrive as the rate allows for the gap, so the rate is broken.
         #expect(Rate.fault(late + late.filter { $0 == 4_500 }, rate: 300, burst: 15) != nil)
     }
 }

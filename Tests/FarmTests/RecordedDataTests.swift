@@ -3,9 +3,9 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Starts farms on recorded data: data of this format (`format-1.txt`), and data of other formats.
+/// Starts farms on recorded Redis data: data of the current format (`format-1.txt`), and data of other formats.
 ///
-/// The next release keeps the record, because it must also deliver these pushes.
+/// Later releases must keep the recorded file, because they must also deliver its pushes.
 @Suite(.startsProcesses(limit: .seconds(300))) struct RecordedDataTests {
     private static let record = Repository.root.appendingPathComponent(
         "Tests/FarmTests/Recorded/format-1.txt")
@@ -58,7 +58,7 @@ import Testing
         #expect(try redis.run("HLEN", "{pushfarm:demo}:admission").integer == 0)
     }
 
-    /// Records the data again. Allowed only until a release with this format is published.
+    /// Records the data again. This is allowed only until a release that uses this format is published.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["PUSHFARM_RECORD"] != nil))
     func `record data of this format again`() async throws {
         let farm = try await Farm(

@@ -17,13 +17,13 @@ import Testing
         #expect(totals.delivered == tokens.count && totals.failed == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0)
-        // A killed Redis loses no written data, because the kernel still has it.
+        // A killed Redis loses no data that it has written, because the kernel still writes the data to disk.
         #expect(ledger.doubles <= totals.maybeDuplicated)
         #expect(!farm.coordinator.hasEnded)
     }
 
-    /// Redis restarts without its last writes, as after a power failure. It restarts at once, or after more seconds than workers
-    /// keep their outcomes.
+    /// Redis restarts without its last writes, as after a power failure. The argument: seconds until the restart.
+    /// After 12 seconds workers no longer keep the outcomes that they reported.
     @Test(arguments: [0, 12])
     func `workers report outcomes again to a Redis that lost its last writes`(away: Int) async throws {
         let farm = try await Farm(

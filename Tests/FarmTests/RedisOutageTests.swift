@@ -11,7 +11,7 @@ import Testing
         try farm.redis.client().run("CONFIG", "SET", "timeout", "1")
         let jobs = Job.several("i", Tokens.make(600), size: 200)
         for (round, job) in jobs.enumerated() {
-            // The farm is idle for longer than Redis's timeout.
+            // The farm is idle for longer than the `timeout` after which Redis closes idle connections.
             try await Task.sleep(for: .milliseconds(2_500))
             try farm.push([job])
             try await farm.gateway.requests((round + 1) * 200)
@@ -27,7 +27,7 @@ import Testing
         for round in 0..<2 {
             try await farm.gateway.requests(400 + round * 1_000)
             let client = try farm.redis.client()
-            // No master listens there, so the data stay and writes get READONLY.
+            // No master listens at this address. So Redis keeps its data and replies READONLY to writes.
             try client.run("CONFIG", "SET", "replica-serve-stale-data", "yes")
             try client.run("REPLICAOF", "127.0.0.1", "1")
             try await Task.sleep(for: .seconds(3))
@@ -46,7 +46,7 @@ import Testing
         try await farm.gateway.requests(500)
         let before = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
         farm.redis.process.signal(SIGSTOP)
-        // The pause is longer than a lease by any clock.
+        // Redis is suspended for longer than a lease lasts, even if the clocks of host and Redis differ.
         try await Task.sleep(for: .seconds(12))
         let reached = try farm.gateway.ledger().lines.count
         try await Task.sleep(for: .seconds(2))
@@ -82,7 +82,7 @@ import Testing
             disk.free()
             try await farm.redis.restart()
         } else {
-            // All leases have expired when the disk has room again.
+            // The disk gets room again only after all leases have expired.
             try await eventually("the leases run out", within: .seconds(40)) {
                 farm.coordinator.error.contains("leases expired")
             }

@@ -32,7 +32,7 @@ import Testing
         let farm = try await farm {
             $0.faults = ["latency 5ms"]
             $0.appLines = ["max_job_bytes: 100000"]
-            // The gateway's refusals must not fire an alert here.
+            // With this threshold the refusals of the gateway fire no alert.
             $0.lines.append("alerts: { error_share: 100 }")
         }
         let host = try await farm.ready()
@@ -92,7 +92,7 @@ import Testing
         #expect(try await farm.run("cancel", "back").status == 0)
         #expect(try await farm.run("promote", "due").status == 0)
         #expect(try await farm.finished("due").delivered == 30)
-        // After a restart the default user replays the writes of scripts, so it must be allowed to write.
+        // A restarted Redis replays the writes of scripts as the default user, so this user must be allowed to write.
         let keys = ["u-0", "u-500", "bad", "pushed"].map { "{pushfarm:demo}:job:\($0)" }
         let before = try keys.map { try farm.redis.client().run("HGETALL", $0).fields }
         try await farm.redis.crash()
@@ -102,7 +102,7 @@ import Testing
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
 
-        // Redis logs denied commands.
+        // Redis writes denied commands to its ACL log, which must be empty.
         let denied = try client(farm, "operator").run("ACL", "LOG").array ?? []
         #expect(denied.isEmpty, "\(denied.map(\.fields))")
         #expect(!farm.coordinator.error.contains("NOPERM"), "\(farm.coordinator.error)")
@@ -211,7 +211,7 @@ import Testing
         let denied = try await farm.run(
             ["debug", "fsck", "--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
         #expect(denied.status == 1 && denied.error.contains("NOPERM"), "\(denied)")
-        // The farm's scripts are loaded. Their names are not secret.
+        // The farm has loaded its scripts. Their names are not secret, but the dashboard's user must not run them.
         let scripts = try farm.redis.client().run("INFO", "memory").text ?? ""
         #expect(
             scripts.contains("number_of_cached_scripts:")

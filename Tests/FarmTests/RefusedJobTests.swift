@@ -87,7 +87,7 @@ import Testing
         #expect(jobRecord.delivered == 30)
         let event = try await farm.event("job.duplicate")
         #expect(event["job"] == "once")
-        // The id also stays taken after the job is finished.
+        // After the job is finished, another job with its id is still a duplicate.
         try farm.push([Job(id: "once", tokens: Tokens.make(3, seed: 5))])
         _ = try await farm.event("job.duplicate", number: 2)
         // A duplicate does not count as a refused job and needs no repair.

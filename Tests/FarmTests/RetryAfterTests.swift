@@ -1,7 +1,7 @@
 import FarmHarness
 import Testing
 
-/// A gateway that asks for pauses with Retry-After.
+/// A gateway that requests delays with Retry-After.
 @Suite(.startsProcesses) struct RetryAfterTests {
     @Test func `a phase of 503 loses no push`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
@@ -15,7 +15,7 @@ import Testing
         #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-        // Few pushes use an attempt during the trouble.
+        // During the phase of 503 the farm sends only some of the pushes, so the other pushes use no attempt.
         #expect(ledger.lines.count { $0.status == 503 } < tokens.count)
     }
 
@@ -30,7 +30,7 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         for refused in lines where refused.status == 503 {
             let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })
-            // The ledger's clock shows that the retry waited for at least this time.
+            // By the ledger's times, the retry came at least 3 seconds after the refusal.
             #expect(next.time - refused.time >= 3_000)
         }
     }

@@ -9,7 +9,7 @@ import Testing
     private static let gone = Tokens.make(20, start: "dead0000", seed: 3)
     /// The SHA-256 sum of the payload {"aps":{"content-available":1}}.
     private static let silence = "8f1f793114263a1c9b0eb1be68b71c3af128ab5ba4edd5e8e146d612ada7a704"
-    /// All tokens in a mixed order.
+    /// All tokens, with the valid, invalid and unregistered tokens mixed.
     private static let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
 
     @Test func `one silent push separates valid from invalid tokens`() async throws {
@@ -47,11 +47,11 @@ import Testing
             Set(requests.map(\.bodySha256))
                 == [Self.silence])
 
-        // A second run has no work left.
+        // A second run of the same screening has nothing to do.
         let again = try await screening.run()
         #expect(again.status == 1 && again.jobRecord == jobRecord)
         try screening.expectOnceAtTheGateway(Self.all)
-        // In a new run the invalid tokens are already known with their time.
+        // A new screening gets the invalid tokens and their times from the suppression list.
         let dead = screening.lines("invalid").sorted { $0[0] < $1[0] }
         let restarted = try await screening.run("--start-over", "--rate", "5000")
         #expect(restarted.jobRecord.suppressedBefore == 40 && restarted.jobRecord.good == 600)
@@ -87,7 +87,7 @@ import Testing
         let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
         #expect(only.status == 0 && only.output.contains(#""invalid":2000"#), "\(only)")
         #expect(try farm.events("app.paused").isEmpty)
-        // A bulk job at the same time is judged only by its own responses.
+        // The guard judges a bulk job that runs at the same time only by the responses to that job.
         try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
         #expect(try await farm.finished("live").delivered == 100)
     }
@@ -130,7 +130,7 @@ import Testing
     @Test func `a screening notices lost events and reports no invalid token as valid`() async throws {
         let farm = try await Farm()
         let screening = try Screening(farm, Self.all)
-        // Each job stays open as long as these pushes are open.
+        // One push of each job of the screening stays open, so the job stays open.
         let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
         }
         for token in held { try farm.gateway.control("token \(token) throttled") }
@@ -171,7 +171,7 @@ import Testing
         #expect(doubles <= (try await doubted(farm)))
     }
 
-    /// Expects that the screening ends with the right findings for all tokens.
+    /// Waits until the screening ends, and expects the right result for each token.
     private func expectFinished(_ screening: Screening, _ child: Child) async throws {
         #expect(try await child.wait() == .exited(0), "\(child.error)")
         let jobRecord = try Screening.JobRecord(json: child.output)
@@ -210,7 +210,7 @@ import Testing
     {
         let farm = try await Farm()
         let screening = try Screening(farm, Self.all)
-        // The second job of 75 tokens stays open until this token gets a response.
+        // The second of the screening's jobs, with 75 tokens each, stays open until this token gets a response.
         let held = try #require(Self.all[75...].first(where: Self.good.contains))
         try farm.gateway.control("token \(held) throttled")
         let child = try screening.start("screen", "--rate", "300")
@@ -279,7 +279,7 @@ import Testing
         let screening = try Screening(farm, tokens)
         let (status, jobRecord) = try await screening.run("--rate", "5000")
         #expect(screening.tokens("good") == Self.good[..<100].sorted())
-        // With command 0 the gateway's reply has no reason.
+        // With command 0 the gateway closes the connection without a reply, so there is no reason.
         let isNamed = command > 0
         #expect(status == (isNamed ? 0 : 1), "\(jobRecord)")
         #expect(screening.tokens(isNamed ? "invalid" : "rest") == bad.sorted(), "\(jobRecord)")
@@ -288,7 +288,8 @@ import Testing
         // The frames have the payload and priority of the screening. Commands 0 and 1 have no priority.
         let frames = try frames(farm)
         let accepted = frames.compactMap { $0["token"] as? String }
-        // Command 0 does not name the refused push, so pushes with an unknown outcome are sent again.
+        // With command 0 the gateway does not tell which push it refused.
+        // So several outcomes are unknown, and these pushes are sent again.
         #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
         #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
         #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])

@@ -3,8 +3,8 @@ import Foundation
 import OpenSSL
 import Testing
 
-/// Runs a farm under load with many faults. Then searches every place that another user could read for secrets. No place may
-/// contain a secret.
+/// Runs a farm under load with many faults. Then searches for secrets in every place that another user could read.
+/// No place may contain a secret.
 @Suite(.startsProcesses) struct SecretTests {
     /// The place where the coordinator reads the Redis password.
     enum PasswordPlace: CaseIterable { case address, file }
@@ -42,7 +42,7 @@ import Testing
             #expect(!ProcessTable.visibleText(of: pid).contains("P12_PASSWORD"))
         }
         try checkMemory(of: children, farm.coordinator.pid, keys)
-        // The process that parses jobs does not even have a certificate's key.
+        // Workers need the key of a certificate. The intake process, which parses jobs, must not have it.
         if ProcessMemory.mayRead(intake) {
             let certificate = try Secrets(privateKey: clientPEM(farm), "the certificate's key")
             #expect(ProcessMemory(pid: intake).found(keys + certificate + Secrets.bearer) == [])
@@ -51,7 +51,7 @@ import Testing
 
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
-        // All output is written only now.
+        // The output is complete only after the coordinator has ended.
         let logs = farm.coordinator.output + farm.coordinator.error
         #expect(logs.contains("worker ended") && logs.contains("provider token created"))
         #expect(all.found(in: logs) == [])
@@ -71,7 +71,7 @@ import Testing
                         "enable=yes,symbolicate=off,interactive=no,color=no,output-to=stderr",
                 ],
                 apps: { started, folder in
-                    // If the write fails, the test fails later.
+                    // The test ignores an error of this write, because a later check fails without the file.
                     _ = try? folder.write(Self.unknownKey, to: "unknown.p8")
                     _ = try? folder.write(Self.wrongPassword + "\n", to: "wrong-password")
                     let credentials = String(started.caFile.dropLast("ca.pem".count))
@@ -106,7 +106,7 @@ import Testing
             Job(id: "mixed", tokens: good + bad + ["zz" + refused[0]], fields: #""receipts":"all""#),
             Job(id: "mixed", tokens: [refused[1]]),
         ])
-        // These jobs are refused, with a token in the invalid field.
+        // The farm refuses these jobs. Their invalid fields contain tokens, which must not appear in logs.
         for text in [
             #"{"id":"r1","tokens":["\#(refused[2])"],"payload":{},"topic":"\#(refused[2]) \#(refused[2])"}"#,
             #"{"id":"r2","\#(refused[3])":1}"#, #"{"id":"r3","tokens":["\#(refused[4])""#,
@@ -122,7 +122,7 @@ import Testing
         _ = try await farm.event("app.paused", app: "unknown")
         _ = try await farm.event("app.paused", app: "locked")
 
-        // A worker crashes with a report while it holds a job.
+        // A worker crashes and writes a crash report while it has pushes of a job in memory.
         try farm.gateway.control("latency 300ms")
         try farm.push([Job(id: "crash", tokens: good)])
         try await farm.gateway.requests(good.count + bad.count + 4)
@@ -131,7 +131,7 @@ import Testing
         try await eventually("the crash is described") {
             farm.coordinator.error.contains("Backtrace took")
         }
-        // Swift's handler consumes the first signal from another process.
+        // The first signal from another process only starts Swift's crash handler. The second signal ends the worker.
         farm.signal(worker: victim, SIGSEGV)
         #expect(try await farm.finished("crash").delivered == good.count)
         try await eventually("the crash is reported") {
@@ -162,7 +162,8 @@ import Testing
         return try String(contentsOfFile: folder + "push.pem", encoding: .utf8)
     }
 
-    /// Checks that processes that parse network input hold no signing key. The same search must find the key in the coordinator.
+    /// Checks that processes that parse network input hold no signing key.
+    /// To prove that the search works, it must find the key in the coordinator's memory.
     private func checkMemory(of children: [pid_t], _ coordinator: pid_t, _ keys: Secrets) throws {
         guard ProcessMemory.mayRead(coordinator) else { return }
         #expect(

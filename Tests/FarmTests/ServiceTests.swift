@@ -31,7 +31,7 @@ import Testing
         #expect(UInt64(time.text.dropFirst("MONOTONIC_USEC=".count)) ?? .max <= Self.microseconds)
         let again = try await manager.line("READY=1", from: reloading.number + 1)
 
-        // An invalid file changes nothing, and the status reports it.
+        // A reload with an invalid file changes no setting, and the coordinator's status message reports the error.
         try farm.folder.write("redis: nonsense://\n", to: "pushfarm.yaml")
         farm.coordinator.signal(SIGHUP)
         let refused = try await eventually("the status line gives the reason") {
@@ -61,7 +61,7 @@ import Testing
         try await eventually("it is stopped") { farm.coordinator.standsStill }
         manager.listen()
         let heard = manager.heard.count
-        // The pause is longer than the watchdog's limit.
+        // The suspension is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(2))
         manager.listen()
         #expect(manager.heard.count == heard)

@@ -2,7 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The signals of docs/signals.md under load. A process in a terminal ignores the signals that a terminal sends by itself.
+/// The signals of docs/signals.md under load.
+/// A coordinator that runs in a terminal ignores the signals that a terminal sends without a command of the user.
 @Suite(
     .startsProcesses(limit: .seconds(240)),
     .enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))
@@ -23,7 +24,7 @@ struct SignalTests {
         try await eventually("a worker more") { try await workers("alpha") == 3 }
         alpha.signal(SIGTTOU)
         try await eventually("a worker less") { try await farm.line("alpha").workers.count == 2 }
-        // SIGCONT has no effect.
+        // SIGCONT has no effect on a host that is not quiet.
         beta.signal(SIGCONT)
         beta.signal(SIGWINCH)
         try await farm.shared(by: ["alpha"], within: .seconds(30))
@@ -64,7 +65,8 @@ struct SignalTests {
         _ = try farm.gateway.control("latency 0ms")
         try farm.start("alpha")
         let totals = try await farm.finished(jobs)
-        // The first responses arrived before the stop. Pushes in flight at the end are counted and were sent again.
+        // A few responses may arrive before the stop.
+        // The pushes in flight at the stop count as possibly duplicated and were sent again.
         #expect(totals.delivered == 100 && totals.maybeDuplicated > 50, "\(totals)")
         #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
     }
@@ -102,7 +104,8 @@ struct SignalTests {
         for signal in [SIGHUP, SIGTTIN, SIGCONT] {
             farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", signal)
         }
-        // A quiet worker serves no shards. A new process replaces it when it resumes.
+        // After SIGTSTP the worker is quiet and serves no shards.
+        // When an operator resumes the worker, a new process replaces the quiet process.
         farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", SIGTSTP)
         try await eventually("status shows a quiet worker") {
             try await farm.line("alpha").workers[0].state == "quiet"

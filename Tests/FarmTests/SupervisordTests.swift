@@ -20,7 +20,8 @@ import Testing
         }
         try await farm.push("two", count: 100)
 
-        // supervisord would not know the successor. It would take the predecessor's exit for the end of the service.
+        // An upgrade must be refused: supervisord would not know the successor and would treat the predecessor's exit as the end
+        // of the service.
         let upgrade = try Child(
             "upgrade", BuiltProgram.path,
             ["upgrade", "all", "--config", farm.folder.path + "/etc/pushfarm.yaml"], in: farm.folder.path)
@@ -47,7 +48,7 @@ import Testing
             try await farm.status("EXITED")
         }
         let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
-        // supervisord checks its programs every second.
+        // supervisord checks its programs every second. So within 3 seconds it would have restarted the coordinator.
         try await Task.sleep(for: .seconds(3))
         #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
         _ = try await farm.status("EXITED")
@@ -55,7 +56,8 @@ import Testing
     }
 }
 
-/// A supervisord for one test, with the program of deploy/supervisord.conf and a farm's Redis and gateway.
+/// A supervisord for one test.
+/// It runs the program section of deploy/supervisord.conf, with the Redis and the gateway of a test farm.
 private final class Supervised {
     let folder: TestFolder
     private let redis: RedisServer
@@ -139,7 +141,7 @@ private final class Supervised {
         return child.output + child.error
     }
 
-    /// The coordinator's process id: 0 if there is no process, nil in another state.
+    /// The coordinator's process id: 0 if no process runs, nil if supervisord reports a state other than `state`.
     func status(_ state: String) async throws -> pid_t? {
         let words = try await control("status").split { $0 == " " || $0 == "," || $0 == "\n" }.map(
             String.init)

@@ -185,7 +185,7 @@ import Testing
         #expect(list.count == 2 && list.allSatisfy { $0.contains(" Operator ") }, "\(list)")
     }
 
-    /// An old list with good and bad tokens in random order.
+    /// A list of valid tokens and `bad` invalid tokens, mixed.
     private static func mixed(bad: Int, of count: Int) -> [String] {
         (Tokens.make(count - bad, seed: 20) + Tokens.make(bad, start: "bad00000", seed: 21))
             .sorted { $0.suffix(16) < $1.suffix(16) }
@@ -197,7 +197,7 @@ import Testing
         // The rate is so low that some tokens are unsent when the guard pauses the app.
         let farm = try await Farm(Farm.Options(appLines: ["budget: {max_rate: 2000}"]))
         let bad = Tokens.make(5_000, start: "bad00000", seed: 9)
-        // Few invalid tokens among few responses do not mean a wrong environment.
+        // Three invalid tokens among ten responses are too few to indicate a wrong environment.
         try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + Self.good[..<7])])
         #expect(try await farm.finished("test").delivered == 7)
         try farm.push([Job(id: "campaign", tokens: Array(bad[3...]))])

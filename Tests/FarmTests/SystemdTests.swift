@@ -81,12 +81,12 @@ struct SystemdTests {
         for line in ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "Uid:\t10001"] {
             #expect(status.contains(line), "\(status)")
         }
-        // Only the service can read its secrets.
+        // Users other than root and the service's user cannot read the service's secrets.
         let peek = try await machine.run(
             "setpriv --reuid=65534 --clear-groups ls /run/credentials/pushfarm.service /etc/pushfarm")
         #expect(peek.status != 0 && peek.output.isEmpty, "\(peek)")
 
-        // Another instance on the same machine is another host of the same farm.
+        // A second instance of the service on this machine is a second host of the farm.
         try await machine.did("systemctl start pushfarm@blue")
         try await eventually("they see each other") {
             try await machine.show("pushfarm@blue")["StatusText"]?.hasPrefix("2 hosts, 2 of 2") ?? false
@@ -127,12 +127,13 @@ struct SystemdTests {
         let after = try await machine.show("pushfarm")
         #expect(
             after["MainPID"] != before && after["ActiveState"] == "active" && after["NRestarts"] == "2")
-        // The pause is longer than the watchdog's limit.
+        // The suspension is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(5))
         #expect(try await machine.show("pushfarm")["MainPID"] == after["MainPID"])
         try await Self.push(machine)
 
-        // systemd stops the coordinator in order even if the coordinator is not its child.
+        // After the upgrade the coordinator is a process that systemd did not start.
+        // `systemctl stop` must still stop it gracefully.
         try await machine.did("systemctl stop pushfarm")
         #expect(try await machine.show("pushfarm")["Result"] == "success")
         #expect(

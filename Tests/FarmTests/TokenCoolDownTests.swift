@@ -14,7 +14,7 @@ import Testing
         try farm.push([Job(id: "first", tokens: [device], payload: #"{"aps":{"alert":"1"}}"#)])
         try await farm.gateway.requests(1)
         for (number, other) in others.enumerated() {
-            // The pushes have only one attempt.
+            // Each push of this job has only one attempt, so the cool-down must not use an attempt.
             let job = Job(
                 id: "later-\(number)", tokens: [device, other],
                 payload: #"{"aps":{"alert":"later \#(number)"}}"#, fields: #""max_attempts":1"#)
@@ -33,7 +33,7 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         let mine = lines.filter { $0.token == device }
         #expect(mine.map(\.status) == [429, 200, 200, 200])
-        // The pushes to the other tokens show the payloads.
+        // The payload of each later job is known from its push to the other token.
         let payloads = others.map { other in lines.first { $0.token == other }?.bodySha256 }
         #expect(mine.map(\.bodySha256) == [mine[0].bodySha256, mine[0].bodySha256] + payloads)
     }

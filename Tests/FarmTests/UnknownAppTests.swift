@@ -63,7 +63,7 @@ import Testing
         let farm = try await Farm(Farm.Options(lines: [MetricsTests.listen]))
         _ = try await farm.ready()
         let client = try farm.redis.client()
-        // Configured inboxes do not count, nor do lists that are not inboxes.
+        // Inboxes of configured apps and lists that are not inboxes do not count as stray inboxes.
         try client.run("RPUSH", "elsewhere:dmeo", "x")
         try client.run("SET", "pushfarm:text", "x")
         for _ in 0..<3 {
@@ -97,7 +97,7 @@ import Testing
             Farm.Options(lines: [MetricsTests.listen, "alerts: { refused_jobs: 5 }"]))
         _ = try await farm.ready()
         let client = try farm.redis.client()
-        // A few refused jobs fire no alert but are shown.
+        // Three refused jobs fire no alert, but `status` shows them.
         for _ in 0..<3 { try client.run("RPUSH", "pushfarm:demo", "hello") }
         try await eventually("the status has them") {
             let status = try await farm.run("status")
@@ -115,7 +115,7 @@ import Testing
                     "jobs were refused in the last minute, see pushfarm refused list")
         }
         #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "refused_jobs"]) == 1)
-        // Few events together count all jobs.
+        // One event may report several refused jobs. The events' counts add up to all refused jobs.
         try await eventually("the events stand for all") {
             try farm.events("job.refused").reduce(0) { $0 + ($1["jobs"].flatMap { Int($0) } ?? 1) } == 400
         }

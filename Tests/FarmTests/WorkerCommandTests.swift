@@ -55,7 +55,7 @@ import Testing
         #expect(woken.map(\.shards) == [32, 32] && woken[0].pid != pids[0])
         try await load.more(1)
 
-        // `scale` starts workers that do not serve.
+        // `scale` also starts workers that an operator has stopped.
         try await farm.operate("stop", "alpha/1")
         try await farm.operate("debug", "dump", "alpha/1", status: 1)
         let last = try await farm.operate("stop", "alpha/0", status: 1)
@@ -82,7 +82,7 @@ import Testing
         try farm.start("alpha", environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "1000000"])
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let before = try await farm.workers("alpha")
-        // There are pushes to deliver, but no worker can connect.
+        // From now on no worker can connect to the gateway, although there are pushes to deliver.
         try farm.gateway.control("close-new 1h")
         try farm.gateway.control("cut now")
         let job = Job(id: "waits", tokens: Tokens.make(200))
@@ -145,7 +145,7 @@ import Testing
             plain.replacing("workers: 2", with: "workers: 1"), to: "alpha/pushfarm.yaml")
         let reloaded = try await farm.operate("reload", "alpha")
         #expect(reloaded.hosts[0].text.contains("workers: 1, when scale default ends 3"), "\(reloaded)")
-        // Neither the periodic checks nor a signal change the operator's number.
+        // Neither the coordinator's periodic checks nor SIGHUP change the number of workers that the operator has set.
         farm.coordinator("alpha").signal(SIGHUP)
         try await eventually("it is read again") {
             farm.log("alpha").split(separator: "configuration reloaded").count == 3
@@ -176,7 +176,7 @@ import Testing
                         ["PUBLISH", "{pushfarm:demo}:wakeups", $0 % 2 == 0 ? "*" : "pauses"]
                     })
         }
-        // The farm works as before and has processed all messages.
+        // A delivered job shows that the farm still works and has processed all earlier messages.
         let job = Job(id: "behind", tokens: Tokens.make(100))
         try farm.push([job])
         #expect(try await farm.finished([job]).delivered == 100)
@@ -229,7 +229,7 @@ import Testing
         }
         let many = try await farm.operate("scale", "many", "all", status: 1)
         #expect(many.hosts[0].text == "workers: N, +N, -N, auto or default, not many")
-        // The test repeats a known id, and sends a command after its deadline.
+        // The test sends a command with an id that was already used, and a command whose deadline has passed.
         let client = try farm.redis.client()
         try client.run("HSET", "{pushfarm}:operation:late", "ends", "1000")
         for (id, number) in [("late", "4"), ("once", "3"), ("once", "5")] {
@@ -248,7 +248,7 @@ import Testing
         try await farm.operate("scale", "2", "all")
         #expect(try await farm.line("alpha").workers.map(\.pid) == before)
         #expect(try client.run("HGET", "{pushfarm}:operation:late", "host:alpha").text == nil)
-        // The repeated command got one reply.
+        // The repeated command was executed only once, so it has one reply.
         let answers = try client.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
         #expect(answers.count { $0["of"] == "once" } == 1, "\(answers)")
     }

@@ -3,10 +3,10 @@ import Foundation
 import Fuzzing
 import Testing
 
-/// Runs each target in its own process, all at the same time: first the corpus and earlier crashers, then changed inputs for
-/// five seconds of processor time. A trap ends the process and leaves the input.
+/// Runs each target in its own process, all at the same time: first the corpus and earlier crashers, then changed inputs for five
+/// seconds of processor time. A trap ends the process, and the input that caused the trap stays in a file.
 ///
-/// The runs have no coverage data. `make fuzz` has coverage data, and found the corpora with it.
+/// These runs choose inputs without coverage data. `make fuzz` uses coverage data, and has found the inputs of the corpora.
 @Suite struct FuzzTests {
     @Test(arguments: FuzzTarget.all.map(\.name))
     func `the properties of the target hold for all inputs`(target: String) async throws {
@@ -21,7 +21,7 @@ import Testing
         let child = try Child(
             "fuzz", program, ["--target=\(target)", "--seconds=5", "--seed=2026", "--last=\(last)"] + inputs,
             in: folder.path)
-        // The process runs at a low priority beside everything else.
+        // The time limit is long, because the process runs at a low priority.
         let end = try await child.wait(within: .seconds(600))
         guard end != .exited(0) else { return }
         let input = FileManager.default.contents(atPath: last) ?? Data()
@@ -32,7 +32,7 @@ import Testing
     @Test func `the loop measures time only with the given clock`() throws {
         let loop = FuzzLoop(FuzzTarget.all[0], corpus: [Array("{}".utf8)], seed: 1)
         var spent = Duration.zero
-        // The clock is read once before the start, and once before each new input. The fifth reading ends the loop.
+        // The loop reads the clock once before the start and once before each new input. At the fifth reading the time is over.
         let count = try loop.run(
             for: .seconds(4),
             spent: {

@@ -7,7 +7,7 @@ import Transport
 
 @testable import Gateway
 
-/// One binary connection to a gateway that the test controls.
+/// Checks one binary connection to a gateway that the test controls.
 @Suite(.timeLimit(.minutes(5))) struct BinaryConnectionTests {
     @Test(arguments: [true, false]) func `the farm's own close does not count as a close by the gateway`(
         isPeersDoing: Bool
@@ -15,7 +15,7 @@ import Transport
         async throws
     {
         try await onLoop { () async throws -> Void in
-            // The quiet time must not end during this test, however long the test takes.
+            // The quiet time is so long that it does not end during this test, even on a slow machine.
             let settings = BinarySettings(command: .simple, quietTime: .seconds(300))
             let profile = BinaryGatewayProfile(settings)
             let before = profile.pace.window

@@ -18,7 +18,7 @@ import Testing
         first.send(0, at: start)
         first.poll(at: start)
         first.answers = 1
-        // From now on the gateway does not react.
+        // From now on the gateway reads no bytes and sends no reply.
         for tick in 1...480 {
             let now = at(tick * 50)
             if tick == 20 { second.send(1, at: now) }
@@ -54,14 +54,14 @@ import Testing
         line.poll(at: start)
         line.answers = 1
         line.poll(at: at(50))
-        // The gateway needs half a minute to read the megabytes before this push, so no reply comes earlier.
+        // The gateway needs half a minute to read the megabytes before this push, so no reply to it can arrive earlier.
         line.send(1, at: at(100))
         for tick in 3...600 {
             line.unread = (600 - tick) * 5000
             line.poll(at: at(tick * 50))
         }
         #expect(line.end == nil)
-        // Now the gateway does not react.
+        // From now on the gateway reads no bytes.
         for tick in 601...1010 { line.poll(at: at(tick * 50)) }
         #expect(line.end == "the gateway accepted no bytes for 20.0 seconds" && line.unknown == [0, 1])
     }
@@ -69,7 +69,8 @@ import Testing
     @Test func `a reply after a stall is read although the gateway reads first`() {
         let line = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         line.send(0, at: start)
-        // The gateway reads the push, and then stalls for three seconds. Its reply becomes due during the stall.
+        // The gateway reads the push, and then stalls for three seconds. The gateway's reply becomes due during
+        // the stall.
         for tick in 1...60 {
             line.answers = line.questions.count { $0 < at(100) || tick == 60 && $0 < at(tick * 50) }
             line.poll(at: at(tick * 50))

@@ -13,10 +13,10 @@ final class BinaryLine {
     private(set) var unprocessed: [UInt32] = []
     private(set) var dead: [UInt32] = []
     private(set) var verdicts: [Verdict] = []
-    /// The numbers of pushes that the gateway refused too late.
+    /// For each refusal that arrived too late: the number of pushes that had wrongly counted as accepted.
     private(set) var wrong: [Int] = []
     private(set) var end: String?
-    /// The times of the key update requests.
+    /// The times at which the exchange requested key updates.
     private(set) var questions: [ContinuousClock.Instant] = []
     var answers = 0
     var unread = 0

@@ -2,13 +2,13 @@ import APNs
 import BinaryProtocol
 import RandomTesting
 
-/// A binary gateway without a connection. It records the true outcome of each push for comparison.
+/// A binary gateway without a connection. The gateway records the true outcome of each push for comparison.
 final class BinaryPeer {
     typealias Instant = ContinuousClock.Instant
 
     enum Kind { case good, bad, failing }
 
-    /// The replies and the end of one connection.
+    /// The last reply and the end of a connection.
     struct Farewell {
         var replyAt: Instant
         var reply: BinaryReply?
@@ -20,14 +20,14 @@ final class BinaryPeer {
     /// Serial numbers of the accepted pushes.
     private(set) var accepted: [UInt32] = []
     private(set) var refused: [UInt32] = []
-    /// The identifier of the last accepted push, or 0 for none.
+    /// The identifier of the last accepted push; 0 if no push was accepted.
     private var lastIdentifier: UInt32 = 0
     private let kind: (UInt32) -> Kind
     private let delay: () -> Duration
 
     /// - Parameters:
-    ///   - kind: the kind of a push with this serial number.
-    ///   - delay: the delay of a reply.
+    ///   - kind: returns the kind of the push with a serial number.
+    ///   - delay: returns the delay of the next reply.
     init(kind: @escaping (UInt32) -> Kind, delay: @escaping () -> Duration) {
         (self.kind, self.delay) = (kind, delay)
     }

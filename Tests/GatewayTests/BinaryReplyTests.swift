@@ -4,12 +4,12 @@ import Testing
 
 @testable import Gateway
 
-/// The effect on a binary connection's pushes of each reply, and of an end without a reply.
+/// Checks how each kind of reply, and an end without a reply, affects the pushes of a binary connection.
 @Suite struct BinaryReplyTests {
     private let start = ContinuousClock.now
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// The number of pushes that have left, with the identifiers 1 to 5.
+    /// The number of sent pushes. They have the identifiers 1 to 5.
     private static let count: UInt32 = 5
 
     private func line(
@@ -25,7 +25,9 @@ import Testing
         let line = BinaryLine(profile, at: start)
         for position in 0..<UInt32(accepted) { line.send(position, at: start) }
         for tick in 1...25 {
-            // The first reply proves that the pushes were read. The second reply proves that the quiet time has passed.
+            // The gateway replies to each key update request.
+            // The first reply proves that the gateway has read the pushes, the second one that it sent no refusal during the
+            // quiet time.
             line.answers = line.questions.count
             line.poll(at: at(tick * 50))
         }
@@ -37,12 +39,12 @@ import Testing
     /// A row of the table of replies.
     struct Row: Sendable, CustomTestStringConvertible {
         let status: UInt8
-        /// The verdict on the push that the reply names. Nil: the reply names no push, or the push was accepted.
+        /// The verdict on the push that the reply names; nil if the reply names no push or an accepted push.
         let verdict: Verdict?
         var blamesCredentials = false
-        /// The reply names an accepted push.
+        /// Whether the reply names an accepted push.
         var isFarewell = false
-        /// The reply is useless, whatever identifier it names.
+        /// Whether the reply makes no sense with any identifier, so that the exchange cannot use it.
         var isSenseless = false
 
         var testDescription: String { "\(BinaryStatus(rawValue: status).reason)" }
@@ -118,7 +120,8 @@ import Testing
 
     // MARK: Too late
 
-    /// Three pushes were taken as accepted.
+    /// The arguments: the status and the identifier of the reply, and the number of wrong pushes among the three that count as
+    /// accepted.
     @Test(arguments: [(8, 1, 3), (8, 2, 2), (8, 3, 1), (1, 3, 1), (3, 2, 2), (10, 1, 2), (10, 2, 1)])
     func `a reply about a push taken as accepted reports how many were wrong`(
         status: UInt8, identifier: UInt32, wrong: Int
@@ -204,7 +207,7 @@ import Testing
         unused.poll(at: at(halfHour + 1))
         #expect(unused.end == "idle for too long")
 
-        // The half hour counts from the last activity.
+        // The half hour of allowed idle time starts at the connection's last activity.
         let used = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))

@@ -27,7 +27,7 @@ final class BinarySimulation {
         static let earlyCloses = Troubles(rawValue: 128)
         /// The gateway's program stalls for seconds and neither reads nor replies.
         static let starvation = Troubles(rawValue: 256)
-        /// Like the method of all option sets, but without generic parameters, because every step calls this method.
+        /// Replaces the generic method of `OptionSet`. It is faster, and every step of the simulation calls it.
         func contains(_ other: Troubles) -> Bool { rawValue & other.rawValue == other.rawValue }
 
         static let all: Troubles = [
@@ -38,20 +38,22 @@ final class BinarySimulation {
     /// When a gateway's TLS layer replies to key updates.
     private enum Answers: CaseIterable {
         case never, whenRead
-        /// The reply comes when the next request is read.
+        /// The gateway replies to a key update request when it reads the next request.
         case oneLater
     }
 
     private final class Link {
         let exchange: BinaryExchange
         let peer: BinaryPeer
-        /// Bytes in the program's buffers, in the socket, and with the peer's system while the peer's program has not read them.
+        /// The bytes at each stage of their way: in the program's buffers, in the socket, and received by the peer's system but
+        /// not read by the peer's program.
         var queued: [UInt8] = []
         var flying: [UInt8] = []
         var unread: [UInt8] = []
         var reply: [UInt8] = []
         var sent: [UInt32: Bool] = [:]
-        /// The bytes given to the socket, the bytes that the peer has read, and the bytes before each key update request.
+        /// Three positions in the sent bytes: the end of the bytes given to the socket, the end of the bytes that the peer has
+        /// read, and each key update request.
         var handed = 0
         var read = 0
         var questions: [Int] = []
@@ -118,7 +120,7 @@ final class BinarySimulation {
         if links.count < 6, !waiting.isEmpty, chance(3) { open() }
         for link in links {
             move(link, isCalm: isCalm)
-            // While the program stalls, only the network continues.
+            // While the program stalls, only the network moves bytes.
             guard !isPause else { continue }
             try receive(link)
             guard !link.exchange.hasEnded else { continue }
@@ -153,7 +155,7 @@ final class BinarySimulation {
         if troubles.contains(.farewells), chance(300) { link.peer.shutDown(at: now) }
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
-        // Only a gateway that replies to key updates can prove a stall.
+        // The exchange can notice a stall only if the gateway replies to key updates.
         if troubles.contains(.starvation), chance(300), settings.asksIfRead, answers != .never,
             link.standsStillUntil == nil
         {
@@ -180,14 +182,14 @@ final class BinarySimulation {
                 guard isRetry, settings.command == .simple else {
                     throw BrokenInvariant(description: "room, and a push is not taken")
                 }
-                // The push waits until a connection carries nothing else.
+                // The push waits until a connection has no other push in flight.
                 return waiting.insert(serial, at: 0)
             }
             link.sent[serial] = true
         }
     }
 
-    /// The end of the program's turn: the socket accepts a part of the bytes.
+    /// Ends the program's turn: the socket accepts a part of the bytes.
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
             link.exchange.bytesSent(allBut: 0, at: now)
@@ -221,7 +223,7 @@ final class BinarySimulation {
         if let until = link.standsStillUntil {
             if until > now { return }
             link.standsStillUntil = nil
-            // The gateway may read received bytes before it checks its clock.
+            // The gateway may read received bytes before it notices that its reply is due.
             if chance(2), let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
         } else if let reply = link.peer.takeReply(at: now) {
             link.reply += reply.bytes
@@ -261,7 +263,7 @@ final class BinarySimulation {
     }
 
     private func poll(_ link: Link) throws {
-        // All received bytes are read before the clock is checked.
+        // The exchange reads all received bytes before it checks the clock.
         repeat { try receive(link) } while !link.reply.isEmpty && !link.exchange.hasEnded
         guard !link.exchange.hasEnded else { return }
         link.exchange.bytesSent(allBut: link.queued.count, at: now)
@@ -285,7 +287,8 @@ final class BinarySimulation {
         case .isOver:
             link.exchange.bytesSent(allBut: link.queued.count, at: now)
             link.exchange.end("over", isPeersDoing: false, at: now)
-        case .deliveredPushesLost(let count, let reason): throw BrokenInvariant(description: "\(count) lost: \(reason)")
+        case .deliveredPushesLost(let count, let reason):
+            throw BrokenInvariant(description: "\(count) lost: \(reason)")
         case .roomAvailable, .retired, .ended: break
         }
     }

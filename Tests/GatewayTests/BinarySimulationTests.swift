@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    /// This test has no close without a cause, because such a close would correctly blame a good push.
+    /// In this test the gateway closes no connection without a bad push.
+    /// With command 0 such a close looks like a refusal, so the exchange would blame a good push.
     @Test(
         arguments: troubles.indices.filter {
             !troubles[$0].contains(.closes) && !troubles[$0].contains(.farewells)

@@ -2,17 +2,18 @@
 
 /// A deliberate fault in the exchange of pushes or in its output, which the simulation must notice.
 ///
-/// Two changes are not listed, because they are no faults: to ignore a lowered limit, and to count only the budget's room. The
-/// session knows the limit too. `ConnectionTests` has the cases in which only one of the two knows of less room.
+/// Two changes are not listed, because they cause no wrong result: to ignore a lowered stream limit, and to count only the
+/// budget's room. The session checks the limit too. `ConnectionTests` has the cases in which only the session or only the budget
+/// knows that there is less room.
 struct ExchangeMutant: Sendable, CustomStringConvertible {
     let description: String
     /// A fault in the exchange itself.
-    var fault: ExchangeFault?
+    var fault: InjectedExchangeFault?
     /// A fault in the output of the exchange.
     var change: @Sendable (ExchangeEvent) -> [ExchangeEvent] = { [$0] }
     var ignoresTime = false
 
-    private init(_ description: String, _ fault: ExchangeFault) {
+    private init(_ description: String, _ fault: InjectedExchangeFault) {
         (self.description, self.fault) = (description, fault)
     }
 
@@ -24,9 +25,9 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
         (self.description, self.ignoresTime) = (description, ignoresTime)
     }
 
-    /// The fixed seeds must find this fault.
+    /// The simulation must find this fault with its fixed seeds.
     static let heldBack = ExchangeMutant(
-        "treats pushes held back by the gateway's limit as sent", ExchangeFault.takesHeldBackForSent)
+        "treats pushes held back by the gateway's limit as sent", InjectedExchangeFault.takesHeldBackForSent)
 
     static let all = [
         ExchangeMutant("treats a reset as a refusal") { Self.unprocessed($0, ifCause: "stream reset") },

@@ -174,7 +174,7 @@ final class ExchangeSimulation {
         try drain()
     }
 
-    /// Ends the connection. A part of the bytes in flight still arrives.
+    /// Ends the connection. Ends the connection. Some of the bytes in flight still arrive.
     private func cut() throws {
         if chance(2) { try pumpUp() }
         let bytes = down.take(int(0...2000))
@@ -233,7 +233,10 @@ final class ExchangeSimulation {
         case .delivered where gateway.answers[serial] != 200:
             throw BrokenInvariant(description: "push \(serial) was never accepted")
         case .rejected(let refusal) where gateway.answers[serial] != Int(refusal.status):
-            throw BrokenInvariant(description: "push \(serial) was not refused: \(refusal.status)")
+            throw BrokenInvariant(
+                description:
+                    "push \(serial) is reported as refused with a status that the gateway never sent: \(refusal.status)"
+            )
         case .unprocessed:
             if gateway.processed.contains(serial) {
                 throw BrokenInvariant(
@@ -241,7 +244,7 @@ final class ExchangeSimulation {
             }
             gateway.free.insert(serial)
         case .unknown(let cause):
-            // The first stream is 1, and each push uses the next stream.
+            // Streams of a client have odd numbers: the first push has stream 1, the second push stream 3.
             if cause.hasPrefix("no answer"), !up.hasSeenHeaders(of: 2 * serial + 1) {
                 throw BrokenInvariant(
                     description: "push \(serial) was never sent, and is reported as unknown")
@@ -274,7 +277,7 @@ final class ExchangeSimulation {
         if let twice = gateway.fault { throw BrokenInvariant(description: twice) }
     }
 
-    /// Ends the faults. Every push must get an outcome, and new pushes must be delivered.
+    /// Ends the faults. From then on every push must get an outcome, and new pushes must be delivered.
     private func calmDown() throws {
         silentUntil = now
         if !hasEnded, !isRetired, !gateway.hasSaidGoodbye { gateway.session.setMaxConcurrentStreams(50) }

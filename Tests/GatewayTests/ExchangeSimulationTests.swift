@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Seeds that found faults of the product, with a description of each fault.
+    /// Seeds that found faults in the farm's code, each with a description of its fault.
     @Test(arguments: [
         ("a push that a limit of 0 held back was given up as unknown, and its connection never ended", 6, 33)
     ])

@@ -1,10 +1,10 @@
-/// The bytes of an HTTP/2 connection in flight. Some header blocks are cut into HEADERS and CONTINUATION frames.
+/// The bytes in flight on an HTTP/2 connection. Cuts some header blocks into HEADERS and CONTINUATION frames.
 struct FrameCutter {
     private var whole: [UInt8] = []
     /// The bytes of an incomplete frame.
     private var rest: [UInt8] = []
     private var preface: Int
-    /// Streams whose HEADERS have started to leave.
+    /// Streams whose HEADERS were passed on, at least partly.
     private var streams: Set<UInt32> = []
 
     private static let headers: UInt8 = 1
@@ -17,7 +17,7 @@ struct FrameCutter {
 
     /// Whether HEADERS of the stream, or their start, were passed to the cutter.
     func hasSeenHeaders(of stream: UInt32) -> Bool {
-        // The incomplete frame may be the HEADERS of the stream.
+        // The frame in `rest` is incomplete, but may be the HEADERS of the stream.
         streams.contains(stream) || rest.count >= 9 && rest[3] == Self.headers && Self.stream(rest) == stream
             || rest.count < 9 && !rest.isEmpty
     }

@@ -9,7 +9,7 @@ import Transport
 
 @testable import Gateway
 
-/// A simulated gateway in this process and a sender that uses it.
+/// A simulator in this process, and a sender that is connected to it.
 @Loop final class GatewayFixture {
     let gateway: SimulatedGateway
     let sender = Sender()
@@ -59,7 +59,7 @@ import Transport
             wire: wire, connections: connections, firstAddress: 0)
     }
 
-    /// A provider token that the gateway accepts, unless `age` is too high.
+    /// Returns a provider token with an age in seconds. The gateway refuses the token only if it is too old.
     func token(age: Int64 = 0) throws -> [UInt8] {
         let signer = try SigningKey(file: gateway.credentials.signingKeyFile)
         return ProviderToken.make(

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Gateway
 
-/// All parts that control a connection on one simulated clock: streams, deadlines, breaker and backoff. The gateway responds,
-/// fails, is silent, changes its limit, disappears and returns.
+/// Runs all parts that control a connection on one simulated clock: streams, deadlines, breaker and backoff.
+/// The gateway responds, fails, sends nothing, changes its stream limit, disappears and returns.
 @Suite struct GovernorWalkTests {
     private static let timeout = Duration.seconds(5)
 
@@ -21,7 +21,7 @@ import Testing
         var breaker = GatewayCircuitBreaker()
         var backOff = BackOff()
         var open: [(slot: Int, sentAt: Instant, answer: Answer, at: Instant)] = []
-        /// Streams whose request is abandoned and that have not ended.
+        /// The number of streams that are still open although their requests have passed the deadline.
         var abandoned = 0
         var limit = 0
         var isConnected = false
@@ -78,7 +78,7 @@ import Testing
             budget.settings(maxConcurrentStreams: UInt32(limit))
         }
 
-        /// The connection is lost, so every open push has an unknown outcome.
+        /// Loses the connection, so every open push has an unknown outcome.
         private mutating func lose() {
             isConnected = false
             for request in open { close(request.slot) }
@@ -112,7 +112,7 @@ import Testing
                 pushes.remove(late)
                 if isProbing { troubled() }
             }
-            // An abandoned request is reset, and its stream ends at once.
+            // The client resets each late request, and its stream ends at once.
             for _ in 0..<abandoned { budget.closed() }
             abandoned = 0
             if (waiting - pushes.waiting) * 8 > waiting { budget.timedOut() }

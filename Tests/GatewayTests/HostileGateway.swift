@@ -8,20 +8,21 @@ import Transport
 
 /// A gateway over TLS whose first connections misbehave. Later connections respond to every request.
 @Loop final class HostileGateway {
-    /// The behaviour of a connection that does not respond.
+    /// How a misbehaving connection behaves.
     enum Behaviour: CaseIterable, Sendable {
         case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
-        /// GOAWAY at once: with last stream 0, or with the highest last stream and no response.
+        /// GOAWAY at once: with last stream 0, or with the highest possible last stream and without responses afterwards.
         case farewell, announcedFarewell
         case refusals
     }
 
     let conduct: Behaviour
     let authority: ThrowAwayAuthority
-    /// The number of connections that misbehave, and the number of requests to which such a connection responds first.
+    /// The number of connections that misbehave, and the number of requests to which a misbehaving connection responds before it
+    /// misbehaves.
     var misbehaving: Int
     let responses: Int
-    /// When each connection was accepted.
+    /// The time at which each connection was accepted.
     private(set) var acceptances: [ContinuousClock.Instant] = []
     private(set) var requests = 0
     private(set) var pings = 0
@@ -65,7 +66,7 @@ import Transport
     private let session: ServerSession
     private let conduct: HostileGateway.Behaviour?
     private var responses: Int
-    /// Called for each request (true) and each PING (false).
+    /// Called with true for each request, and with false for each PING.
     private let count: @Loop (Bool) -> Void
     private var open: [Int32] = []
     private var isSilent = false

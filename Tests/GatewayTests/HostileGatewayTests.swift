@@ -5,13 +5,13 @@ import Transport
 
 @testable import Gateway
 
-/// Gateways that send frames on a connection but no responses.
+/// Checks connections to gateways that send frames but no responses.
 @Suite(.timeLimit(.minutes(5))) struct HostileGatewayTests {
     @Loop private func run(
         _ gateway: HostileGateway, _ body: @Loop (Sender) async throws -> Void
     ) async throws {
         let sender = Sender()
-        sender.pool.follow(try gateway.plan(timeout: .seconds(1)))
+        sender.pool.apply(try gateway.plan(timeout: .seconds(1)))
         defer { sender.pool.closeAll() }
         try await body(sender)
     }
@@ -32,7 +32,7 @@ import Transport
                 try await sender.finish()
                 #expect(sender.isBalanced && sender.deliveredPushes == Set(0..<100))
                 #expect(sender.pool.dials == 2 && gateway.connections == 2)
-                // The old connection is closed too, though it never ends by itself.
+                // The pool also closes the old connection, which the gateway never closes.
                 #expect(await until { sender.ended.all.count == 1 && sender.pool.connections.count == 1 })
             }
         }
@@ -48,7 +48,8 @@ import Transport
                 sender.resendsUnknown = true
                 sender.push(0..<20)
                 #expect(await until { sender.pool.isStalled })
-                // A late check may find more than three dials, but each needs the end of another delay.
+                // On a slow machine there may be more than three dials by now.
+                // But before each dial after the first a delay must have ended.
                 let (dials, delays) = (sender.pool.dials, sender.pausesEnded.all.count)
                 #expect(dials >= 3 && dials <= delays + 1 && sender.delivered == 0, "\(dials), \(delays)")
                 let silent = gateway.acceptances
@@ -74,10 +75,10 @@ import Transport
             try await self.run(gateway) { sender in
                 sender.push(0..<1000)
                 #expect(await until { sender.pool.isStalled })
-                // The pushes that were open at the first refusals, and then one push after each of two delays.
+                // The gateway got the pushes that were open at the first refusals, and afterwards one push after each delay.
                 #expect(gateway.requests <= 50 + 50 + 5, "\(gateway.requests)")
                 #expect(gateway.connections == 1 && sender.delivered == responses)
-                // The next push may be in flight.
+                // One more push may be in flight, so the test waits.
                 #expect(await until { sender.unprocessed == gateway.requests - responses })
                 #expect(sender.pool.connections.map { $0.isSlowed && $0.isRefused } == [true])
             }
@@ -90,7 +91,7 @@ import Transport
             let sender = Sender()
             var plan = try gateway.plan(timeout: .seconds(20))
             plan.keepAlive = .milliseconds(100)
-            sender.pool.follow(plan)
+            sender.pool.apply(plan)
             defer { sender.pool.closeAll() }
             sender.push(0..<1)
             try await sender.finish()
@@ -105,7 +106,7 @@ import Transport
         try await GatewayFixture.run {
             $0.faults = ["refuse 100%"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<1000)
             #expect(await until { farm.sender.pool.isStalled })
             let refused = farm.counters.refusedStreams
@@ -122,11 +123,12 @@ import Transport
         try await GatewayFixture.run {
             $0.faults = ["refuse 30%", "latency 5ms"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<3000)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 3000)
-            // Three of ten streams are refused: a push is sent 1.43 times on average, and the stream limit is used fully.
+            // The gateway refuses three of ten streams, so each push is sent 1.43 times on average: about 1,290 refusals.
+            // The farm must not reduce its streams.
             #expect(farm.counters.refusedStreams < 1800 && farm.counters.connections == 1)
             #expect(farm.sender.mostOpen > 500)
         }

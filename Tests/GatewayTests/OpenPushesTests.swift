@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// A `~Copyable` value cannot be used inside `#expect`, so these functions make the mutations.
+/// `#expect` cannot call mutating methods of a `~Copyable` value, so these functions call them.
 private func late(_ pushes: inout OpenPushes, _ now: UInt32) -> Int? { pushes.takeLate(at: now) }
 
 private func isInTime(_ pushes: inout OpenPushes, _ slot: Int) -> Bool? { pushes.remove(slot)?.isInTime }

@@ -5,13 +5,14 @@ import RandomTesting
 
 @testable import Gateway
 
-/// One worker's connections to a binary gateway, on one seed and in virtual time. The pool's cores decide, and the model measures
-/// the time for a list with bad tokens. The setting gives the duration of replies and dials.
+/// One worker's connections to a binary gateway, on one seed and in virtual time.
+/// The decisions come from the real code of the pool, and the model measures how long it takes to send a list with bad tokens.
+/// The setting gives the duration of replies and dials.
 struct PoolModel {
     typealias Instant = ContinuousClock.Instant
 
     struct Setting: Sendable {
-        /// The number of pushes. The next property is the number of bad ones.
+        /// The number of pushes. One push of each `badEvery` pushes has a bad token.
         var pushes = 50_000
         var badEvery = 100
         /// The time from a refused push to its reply, in milliseconds.
@@ -39,7 +40,7 @@ struct PoolModel {
     private var rate: DialRate
     private let start = ContinuousClock.now
     private var now: Instant
-    /// Pushes that are unsent or returned. An element is true if the push is bad.
+    /// The pushes that were not sent yet or came back unprocessed. An element is true if the push has a bad token.
     private var backlog: [Bool]
     private var connections: [Connection] = []
     private var dialsDone: [Instant] = []
@@ -76,7 +77,7 @@ struct PoolModel {
 
     // MARK: A turn of sending
 
-    /// - Returns: whether a dial has started. The worker may then hold more pushes.
+    /// - Returns: whether a dial has started. If so, the worker may check out more pushes.
     private mutating func turn() -> Bool {
         var left = inHand
         profile.waiting = (left, setting.connections)
@@ -191,7 +192,7 @@ struct PoolModel {
         refused += 1
         if culprit > 0 { profile.pace.accepted(culprit) }
         profile.pace.refused(after: connection.accepted + culprit)
-        // The quiet time learns the delay of the reply.
+        // The profile adapts its quiet time to the measured delay of the reply.
         profile.quiet.replied(after: .milliseconds(random.int(in: setting.reply)))
         backlog += connection.pushes[(culprit + 1)...]
     }

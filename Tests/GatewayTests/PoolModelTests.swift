@@ -2,8 +2,8 @@ import Testing
 
 @testable import Gateway
 
-/// Checks the promised time for a list with bad tokens, in virtual time: 100,000 pushes, 1,000 of them bad, two workers with 28
-/// connections each. The model has one worker with half of the list.
+/// Checks, in virtual time, that a list with bad tokens is sent within the documented time: 100,000 pushes, 1,000 of them bad,
+/// two workers with 28 connections each. The model has one worker with half of the list.
 @Suite struct PoolModelTests {
     private func play(_ change: (inout PoolModel.Setting) -> Void, seed: UInt64) -> PoolModel {
         var setting = PoolModel.Setting()
@@ -46,7 +46,7 @@ import Testing
         ], 0..<3 as Range<UInt64>)
     func `slow dials run in parallel on all connections`(dialling: Dialling, seed: UInt64) {
         let model = play({ ($0.dial, $0.reply) = (dialling.dial, dialling.reply) }, seed: seed)
-        // The minimum time if the dials run on all connections all the time.
+        // The shortest possible time: the duration of all dials, divided by 28 connections that dial in parallel.
         let least = Double(model.dials) * Double(dialling.dial) / 1_000 / 28
         #expect(model.seconds <= 1.3 * least, "\(model.seconds) s, \(model.dials) dials in \(least) s")
         #expect(model.mostDialling == 28)

@@ -13,7 +13,7 @@ import Transport
 @Suite(.timeLimit(.minutes(5))) struct PoolTests {
     @Test func `every push is accepted once over one connection`() async throws {
         try await GatewayFixture.run { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<3000)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.delivered == 3000)
@@ -31,7 +31,7 @@ import Transport
             $0.faults = ["latency 2ms"]
         } _: { farm in
             var mostBefore = 0
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.onSettled = { _, _ in
                 if farm.sender.settledCount == 1 { mostBefore = farm.sender.mostOpen }
             }
@@ -42,7 +42,7 @@ import Transport
         }
     }
 
-    /// The gateway's configured response, and the expected fields of the refusal.
+    /// For each kind of refusal: the command that sets the gateway's response, and the fields that the sender must get.
     private static let refusals: [(order: String, verdict: Verdict, status: UInt16, retryAfter: UInt32?)] = [
         (
             "400 reason=BadDeviceToken",
@@ -69,7 +69,7 @@ import Transport
         let (order, verdict, status, retryAfter) = Self.refusals[row]
         try await GatewayFixture.run { farm in
             try farm.order("answer \(order)")
-            farm.sender.pool.follow(try farm.plan(generation: 5))
+            farm.sender.pool.apply(try farm.plan(generation: 5))
             farm.sender.push(0..<20)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 0)
@@ -85,7 +85,7 @@ import Transport
         try await GatewayFixture.run { farm in
             // 0x6553F100 is a second of the year 2023.
             farm.sender.prefix = { $0 % 10 == 0 ? [0xDE, 0xAD, 0x00, 0x01, 0x65, 0x53, 0xF1, 0x00] : [] }
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<500)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 450 && farm.sender.delivered == 450)
@@ -102,13 +102,13 @@ import Transport
         try await GatewayFixture.run {
             $0.faults = ["latency 1ms"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<3000)
             for (settled, limit) in [(500, 1), (900, 100), (1500, 0), (1500, 7), (1800, 1000)] {
                 try await farm.sender.settled(settled)
                 try farm.order("streams \(limit)")
                 if limit == 0 {
-                    // Pushes in flight get their outcomes. Then no stream may be open.
+                    // With the limit 0, no stream may be open after the pushes in flight have outcomes.
                     #expect(await until { farm.sender.pool.openStreams == 0 && farm.sender.pool.limit == 0 })
                 }
                 if limit == 7 {
@@ -126,7 +126,7 @@ import Transport
             $0.limitDropsAfterRefusal = true
         } _: { farm in
             farm.sender.prefix = { $0 % 7 == 0 ? [0xBA, 0xD0, 0, 0] : [] }
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<700)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.unknown == 0)
@@ -139,14 +139,15 @@ import Transport
         try await GatewayFixture.run {
             $0.faults = [fault, "latency 0ms-2ms"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<1500)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.delivered == 1500)
             #expect(farm.sender.unknownCauses.isEmpty)
             #expect(farm.counters.accepted == 1500 && farm.repeated == 0)
             if fault.hasPrefix("goaway") {
-                // An announced shutdown affects only requests that have not started.
+                // A GOAWAY that is announced first affects only requests that the client has not sent, so it needs fewer
+                // connections.
                 let fewest = fault.contains("announced") ? 2 : 10
                 #expect(farm.counters.connections >= fewest && farm.sender.spent.all.count >= fewest)
                 #expect(farm.sender.spent.all.allSatisfy { $0.hasPrefix("GOAWAY") })
@@ -164,7 +165,7 @@ import Transport
         try await GatewayFixture.run {
             $0.faults = ["reset 20%\(processed)"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<1000)
             try await farm.sender.finish()
             let resets = farm.counters.resetStreams
@@ -178,15 +179,15 @@ import Transport
         try await GatewayFixture.run {
             $0.streams = 4
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan(timeout: .seconds(3)))
+            farm.sender.pool.apply(try farm.plan(timeout: .seconds(3)))
             farm.sender.push(0..<1)
             try await farm.sender.finish()
             try farm.order("silence 100%")
-            // One more request without a response would end the connection.
+            // The gateway ignores two requests. A third request without a response would end the connection.
             farm.sender.push(1..<3)
             try await farm.sender.finish()
             try farm.order("calm")
-            // The deadline informs only the farm. The gateway's ledger shows when the streams are really closed.
+            // The client has reset the silent streams. The pushes that follow show that the gateway's streams are free again too.
             farm.sender.push(3..<100)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.unknown == 2 && farm.sender.delivered == 98)
@@ -201,7 +202,7 @@ import Transport
             $0.streams = 10
             $0.faults = ["cut 40"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<300)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.cuts >= 5)
@@ -215,10 +216,11 @@ import Transport
         try await GatewayFixture.run {
             $0.faults = ["close-new on"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.pausesEnded.wait(until: 2)
-            // The test may continue after further delays. Each dial after the first needs the end of one.
+            // On a slow machine more than two delays may be over by now.
+            // But before each dial after the first a delay must have ended.
             let (dials, delays) = (farm.sender.pool.dials, farm.sender.pausesEnded.all.count)
             #expect(dials <= delays + 1 && farm.sender.sends.isEmpty, "\(dials), \(delays)")
             try farm.order("calm")
@@ -231,7 +233,7 @@ import Transport
         async throws
     {
         try await GatewayFixture.run { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.finish()
             try farm.order("goaway now reason=IdleTimeout")
@@ -246,7 +248,7 @@ import Transport
 
     @Test func `a retired connection awaits its responses and then closes`() async throws {
         try await GatewayFixture.run { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<1)
             try await farm.sender.finish()
             try farm.order("latency 20ms")
@@ -263,11 +265,11 @@ import Transport
 
     @Test func `a new plan replaces the connections at once`() async throws {
         try await GatewayFixture.run { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.finish()
             for round in 1...3 {
-                farm.sender.pool.follow(try farm.plan(generation: UInt32(round)))
+                farm.sender.pool.apply(try farm.plan(generation: UInt32(round)))
                 farm.sender.push(10 * round..<10 * round + 10)
                 try await farm.sender.finish()
             }
@@ -280,10 +282,10 @@ import Transport
         async throws
     {
         try await GatewayFixture.run { farm in
-            farm.sender.pool.follow(try farm.plan())
+            farm.sender.pool.apply(try farm.plan())
             farm.sender.pool.needConnection()
             #expect(await until { farm.sender.pool.limit == 1 })
-            farm.sender.pool.follow(try farm.plan(generation: 2))
+            farm.sender.pool.apply(try farm.plan(generation: 2))
             farm.sender.push(0..<10)
             try await farm.sender.finish()
             #expect(farm.counters.connections == 2 && farm.sender.pausesEnded.all.isEmpty)
@@ -294,7 +296,7 @@ import Transport
         try await GatewayFixture.run {
             $0.tokenUpdateInterval = 0
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan(token: try farm.token(age: 3000)))
+            farm.sender.pool.apply(try farm.plan(token: try farm.token(age: 3000)))
             farm.sender.push(0..<10)
             try await farm.sender.finish()
             farm.sender.pool.renew(try farm.token(age: 10), generation: 2)
@@ -312,7 +314,7 @@ import Transport
             $0.faults = ["latency 2ms"]
         } _: { farm in
             let identity = try TLSIdentity(file: farm.gateway.credentials.clientPEM)
-            farm.sender.pool.follow(try farm.plan(token: .some(nil), certificate: identity))
+            farm.sender.pool.apply(try farm.plan(token: .some(nil), certificate: identity))
             var mostBefore = 0
             farm.sender.onSettled = { _, _ in
                 if farm.sender.settledCount == 1 { mostBefore = farm.sender.mostOpen }
@@ -332,7 +334,7 @@ import Transport
         } _: { farm in
             let identity = try TLSIdentity(file: farm.gateway.credentials.clientPEM)
             let pool = farm.sender.pool
-            pool.follow(
+            pool.apply(
                 try farm.plan(
                     token: .some(nil), certificate: identity,
                     wire: .binary(BinarySettings(quietTime: .seconds(300), asksIfRead: false)),
@@ -364,7 +366,7 @@ import Transport
     @Test func `a gateway of an unknown authority gets no push`() async throws {
         try await GatewayFixture.run { farm in
             let other = try ThrowAwayAuthority().certificatePEM
-            farm.sender.pool.follow(try farm.plan(trust: .authorities(other)))
+            farm.sender.pool.apply(try farm.plan(trust: .authorities(other)))
             farm.sender.push(0..<1)
             let failure = try await farm.sender.dialFailures.next()
             #expect(failure.reason.contains("not trusted") && !failure.refusedByPeer)
@@ -388,11 +390,11 @@ import Transport
             var plan = try farm.plan(
                 token: .some(nil), trust: .authorities(authority.certificatePEM), certificate: stranger)
             plan.port = listener.address.port
-            farm.sender.pool.follow(plan)
+            farm.sender.pool.apply(plan)
             farm.sender.push(0..<1)
             try await farm.sender.dialFailures.wait(until: 3)
             #expect(farm.sender.dialFailures.all.allSatisfy { $0.refusedByPeer })
-            // The test may continue after further refusals, and during a dial.
+            // On a slow machine there may be more than three refusals by now, and another dial may have started.
             let failures = farm.sender.dialFailures.all.count
             #expect(farm.sender.pool.refusalsInARow == failures)
             #expect((failures...failures + 1).contains(farm.sender.pool.dials))
@@ -423,7 +425,7 @@ import Transport
             }
             var plan = try farm.plan()
             plan.proxy = .tcp(host: "127.0.0.1", port: proxy.address.port)
-            farm.sender.pool.follow(plan)
+            farm.sender.pool.apply(plan)
             farm.sender.push(0..<300)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 300 && streams.count == 2)
@@ -436,7 +438,7 @@ import Transport
             $0.streams = 10
             $0.faults = ["latency 2ms"]
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan(connections: 3))
+            farm.sender.pool.apply(try farm.plan(connections: 3))
             farm.sender.push(0..<1000)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 1000 && farm.repeated == 0)

@@ -11,9 +11,9 @@ import Transport
     let stream: ByteStream
     /// Stream numbers of complete requests.
     let requests = Mailbox<Int32>()
-    /// The stated and the real length of each request.
+    /// The length of each request's body: as stated in its header, and as received.
     private(set) var lengths: [(said: String, had: Int)] = []
-    /// Called with received bytes before any other action.
+    /// Called when bytes arrive, before the gateway does anything else.
     var onInput: @Loop () -> Void = {}
     let ended = Mailbox<Void>()
 

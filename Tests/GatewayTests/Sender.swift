@@ -9,16 +9,16 @@ import PushModel
 /// every send must get exactly one outcome.
 @Loop final class Sender: ConnectionPool.Owner, TurnListener {
     private(set) lazy var pool = ConnectionPool(owner: self)
-    /// Used instead of the pool if set.
+    /// If set, the sender uses this connection instead of the pool.
     var connection: (any GatewayConnection)?
-    /// The push of each send, by the ticket's position.
+    /// The number of the push of each send. The index is the position in the send's ticket.
     private(set) var sends: [Int] = []
     private(set) var fates: [SendOutcome?] = []
     private(set) var settledTwice = 0
-    /// Sends that a connection refused although it had room.
+    /// The number of sends that a connection refused although it reported room.
     private(set) var refusedSends = 0
     private(set) var settledCount = 0
-    /// Pushes that a gateway refused too late.
+    /// The number of pushes that had wrongly counted as accepted when a refusal arrived.
     private(set) var lost = 0
     /// The maximum of pushes that were open at the same time.
     private(set) var mostOpen = 0
@@ -33,11 +33,10 @@ import PushModel
     let settledEvents = Mailbox<Void>()
     private let head: PushHead
     private let job = PushID.Job(id: "job")
-    /// The first bytes of a token by push. The rest of the token is the push's number.
+    /// Returns the first bytes of a push's token. The rest of the token is the push's number.
     var prefix: @Loop (Int) -> [UInt8] = { _ in [] }
-    /// Called for each outcome.
     var onSettled: @Loop (Int, SendOutcome) -> Void = { _, _ in }
-    /// Repeats pushes with an unknown outcome too.
+    /// Whether to send pushes with an unknown outcome again, like unprocessed pushes.
     var resendsUnknown = false
     var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
@@ -45,7 +44,7 @@ import PushModel
         head = PushHead(PushOptions(), appTopic: topic)
     }
 
-    /// Adds pushes and sends all pushes that may be sent.
+    /// Adds pushes to the queue, and sends as many pushes as there is room for.
     func push(_ numbers: Range<Int>) {
         backlog.append(contentsOf: numbers.reversed())
         schedule()

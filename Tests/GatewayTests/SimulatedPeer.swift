@@ -1,20 +1,20 @@
 import HTTP2
 import RandomTesting
 
-/// A gateway that the simulation controls, with a ledger of its actions.
+/// A gateway that the simulation controls. Records what it did with each push.
 final class SimulatedPeer {
     typealias Serial = ExchangeSimulation.Serial
 
     let session: ServerSession
     /// Pushes that the gateway processed.
     private(set) var processed: Set<Serial> = []
-    /// The statuses that the gateway sent. A status may not have arrived.
+    /// The statuses that the gateway sent. The client may not have received all of them.
     private(set) var answers: [Serial: Int] = [:]
     /// Pushes that the gateway refused without processing.
     private(set) var refused: Set<Serial> = []
-    /// Pushes that the client considers unprocessed. They may be sent again over another connection.
+    /// Pushes that the client considers unprocessed. These pushes may be sent again over another connection.
     var free: Set<Serial> = []
-    /// An error that must not happen.
+    /// A description of a broken rule; nil if no rule was broken.
     private(set) var fault: String?
     private(set) var hasSaidGoodbye = false
 
@@ -50,7 +50,7 @@ final class SimulatedPeer {
                 guard request.value(.contentLength).map({ String(decoding: $0, as: UTF8.self) }) == "2" else {
                     throw BrokenInvariant(description: "push \(serial) does not say how long it is")
                 }
-                // The gateway ignores streams above the last stream, even before it has sent GOAWAY.
+                // The gateway ignores streams above the last stream of its GOAWAY, even while the GOAWAY is not sent yet.
                 if request.stream <= last ?? .max { open.append((request.stream, serial)) }
             case .closed(let stream, _, _):
                 open.removeAll { $0.stream == stream }
@@ -88,7 +88,7 @@ final class SimulatedPeer {
         answered.append(push)
     }
 
-    /// Resets a push with any code: before processing, after processing, or during its response.
+    /// Resets the stream of a push with a random error code: before processing, after processing, or during the response.
     func reset(chance: (ClosedRange<Int>) -> Int) {
         if chance(0...3) == 0, !answered.isEmpty {
             let push = answered.remove(at: chance(0...answered.count - 1))
@@ -105,7 +105,7 @@ final class SimulatedPeer {
         session.reset(push.stream, code: code)
     }
 
-    /// Sends GOAWAY: first without a last stream, or with the true last stream.
+    /// Sends GOAWAY: either only an announcement with the highest possible last stream, or the GOAWAY with the true last stream.
     func goAway(chance: (ClosedRange<Int>) -> Int) {
         guard last == nil else { return }
         hasSaidGoodbye = true
@@ -119,7 +119,7 @@ final class SimulatedPeer {
 
     /// The connection is lost. The gateway may still process bytes that have arrived.
     func finish(_ bytes: [UInt8], chance: (ClosedRange<Int>) -> Int) throws {
-        // A client that has disconnected may have stopped in the middle of a frame.
+        // The received bytes may end in the middle of a frame, because the client has disconnected.
         try bytes.withUnsafeBytes { try receive($0) }
         for push in open where chance(0...1) == 0 { process(push) }
         open = []

@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 struct StalledExchangeTests {
-    /// The exchange's resets can never be written, and the gateway's PINGs keep the connection alive.
+    /// The gateway sends PINGs, so it looks alive, but reads nothing, so the exchange's resets stay unwritten.
     @Test func `a connection to a gateway that reads nothing ends with its pushes`() {
         var now = ContinuousClock.now
         let exchange = PushExchange<APNsService>(
@@ -30,7 +30,7 @@ struct StalledExchangeTests {
             }
             #expect(isTaken)
         }
-        // The space that still fits between both sides.
+        // The space in the sockets' buffers between both sides. After it is full, no byte can be written.
         var space = [UInt8](repeating: 0, count: 65_536)
         #expect(space.withUnsafeMutableBytes { exchange.fill($0) } > 0)
         exchange.didFill()

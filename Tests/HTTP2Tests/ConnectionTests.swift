@@ -48,7 +48,7 @@ import Testing
         let wire = try Wire(server: settings(streams: 100))
         wire.server.setMaxConcurrentStreams(2)
         for tag in 0..<5 as Range<UInt32> { _ = wire.client.submit(pushHeaders(), tag: tag) }
-        // The requests are sent before the client learns the new limit.
+        // The client sends the requests before it gets the new limit.
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
         try wire.run()
         #expect(wire.answers.count + wire.closed.count == 5)
@@ -166,7 +166,7 @@ import Testing
         wire.drainClient()
         #expect(wire.closed == [.init(tag: 7, code: ErrorCode.refusedStream, unprocessed: true)])
         #expect(wire.client.openStreams == 0)
-        // The request is never sent, even when the limit rises.
+        // The client never sends the cancelled request, even after the limit has risen.
         wire.server.setMaxConcurrentStreams(10)
         try wire.run()
         #expect(wire.client.submit(headers, tag: 8) != .full)

@@ -59,7 +59,7 @@ import Testing
         let stream = client.submit(pushHeaders(), text: body(5_000, seed: 0), tag: 9)
         #expect(stream == .opened(stream: 1))
         _ = try raw.read(client)
-        // A HEADERS frame with END_STREAM | END_HEADERS. Its field is ":status" with the literal "413".
+        // A HEADERS frame with END_STREAM | END_HEADERS. The frame's only field is ":status" with the literal "413".
         try raw.send(client, type: 1, flags: 5, stream: 1, [0x08, 0x03] + Array("413".utf8))
         guard case .responded(let response)? = client.nextEvent() else {
             Issue.record("no answer")

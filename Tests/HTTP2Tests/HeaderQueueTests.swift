@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Header lists that the farm encodes and libnghttp2 decodes.
+/// Checks that libnghttp2 decodes the header lists that the farm encodes.
 @Suite struct HeaderQueueTests {
     private static func block() -> HeaderBlock {
         HeaderBlock([
@@ -17,8 +17,8 @@ import Testing
         ])
     }
 
-    /// Uses tables of every size, values that appear, disappear, change and exceed a one-byte length, requests that are cancelled
-    /// before sending, and bytes in pieces.
+    /// Covers header tables of every size; values that appear, disappear, change, or are too long for a one-byte length; requests
+    /// that are cancelled before they are sent; and bytes that arrive in pieces.
     @Test(arguments: 1...12) func `submitted headers arrive unchanged`(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         var settings = SessionSettings()

@@ -15,7 +15,8 @@ import Testing
         fields.map { HeaderTable.Pair(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
     }
 
-    /// RFC 7541, appendix C.3 (requests) and C.5 (responses, a table of 256 bytes): successive header lists and their encodings.
+    /// The examples of RFC 7541, appendix C.3 (requests) and C.5 (responses, with a table of 256 bytes): header lists in order,
+    /// each with its encoding.
     static let rows: [(limit: Int, blocks: [(fields: [(String, String)], encoded: String)])] = [
         (
             4096,

@@ -1,7 +1,8 @@
 import HTTP2
 import Testing
 
-/// The server's reaction to a client that breaks a rule of RFC 9113, sections 4 to 8. Each row sends raw frames for one rule.
+/// Checks how the server reacts to a client that breaks a rule of RFC 9113, sections 4 to 8.
+/// Each row sends raw frames for one rule.
 @Suite struct ServerRulesTests {
     enum Outcome: Equatable {
         /// The server sends GOAWAY with this code.
@@ -187,7 +188,7 @@ import Testing
         malformed("8.5", "CONNECT with a path", request((":method", "CONNECT"))),
     ]
 
-    /// Also sends pieces of five bytes: libnghttp2 counts the pieces of a CONTINUATION frame's header and allows eight.
+    /// Also sends the bytes in pieces of five: libnghttp2 counts each piece of a CONTINUATION frame's header, and allows eight.
     @Test(arguments: frameRules + streamRules + messageRules, [Int.max, 5])
     func `the server reacts to each broken rule`(rule: Rule, piece: Int) {
         var settings = SessionSettings()

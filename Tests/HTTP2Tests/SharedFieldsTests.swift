@@ -10,7 +10,7 @@ struct SharedFieldsTests {
         var (first, second) = (HeaderTable(), HeaderTable())
         for block in [gone, throttled] { _ = block.shared.encoded(for: &first) }
         for block in [throttled, gone] { _ = block.shared.encoded(for: &second) }
-        // The entry that was added last has the index 62, the one before it 63.
+        // In the dynamic table the newest entry has the index 62, and the second newest entry has the index 63.
         for _ in 0..<2 {
             #expect(gone.shared.encoded(for: &first).front == [0x80 | 63])
             #expect(gone.shared.encoded(for: &second).front == [0x80 | 62])

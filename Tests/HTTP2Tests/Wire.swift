@@ -13,7 +13,7 @@ final class Wire {
     private(set) var clientEvents: [ClientEvent] = []
     private(set) var serverEvents: [ServerEvent] = []
     private(set) var requests: [Message] = []
-    /// The server's reaction to each complete request.
+    /// Called for each complete request. Decides how the server responds.
     var onRequest: (ServerSession, Message) -> Void = { _, _ in }
 
     struct Reply: Equatable {

@@ -201,7 +201,7 @@ import Testing
             farm.gatherer.start()
             try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
-            // Time for several checks of the intake.
+            // The test gives the intake time for several checks.
             try await Loop.sleep(for: .milliseconds(350))
             #expect(try await farm.fixture.store.jobRecord(of: "b") == nil)
             try await farm.until("they are finished") {

@@ -14,9 +14,10 @@ import Testing
 @testable import Intake
 @testable import JobSplitting
 
-/// The data path of one app with its own Redis server and a scripted worker.
+/// The intake, the results consumer and the promoter of one app, with their own Redis server and a worker whose outcomes the test
+/// chooses.
 @Loop final class IntakeFixture {
-    /// The response of the gateway to a push.
+    /// The outcome that the worker reports for a push.
     enum Answer {
         case accept
         case refuse(reason: String, isInvalidToken: Bool)
@@ -108,7 +109,7 @@ import Testing
         redis.close()
     }
 
-    /// Gives all leases to a new owner and fences the predecessor out.
+    /// Gives all leases to a new owner, so that Redis refuses calls with the fencing tokens of the old owner.
     func takeLeases() async throws {
         hosts += 1
         let fields: [LeaseField] = [.intake] + (0..<Self.shards).map { .shard($0) }
@@ -124,7 +125,7 @@ import Testing
     /// The fencing token of the current owner of the intake.
     var intakeToken: FenceToken { leases[0] }
 
-    /// Ends the intake like a killed process and starts another.
+    /// Ends the intake like a killed process, and starts another intake.
     func replaceIntake(limits: StepLimits = StepLimits()) async throws {
         await intake.stop()
         intake = makeIntake(limits)
@@ -162,7 +163,7 @@ import Testing
         try #require(try await fixture.store.jobRecord(of: job))
     }
 
-    /// Audits the accounting, which must be correct at every moment.
+    /// Checks that the accounting is correct, which it must be at every moment.
     func audit() async throws {
         #expect(try await perform(CheckAccounting(shards: Self.shards)) == [])
     }

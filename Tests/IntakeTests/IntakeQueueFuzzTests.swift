@@ -49,7 +49,7 @@ struct IntakeQueueFuzzTests {
         var places: [Place] = []
         var opened: [String] = []
         var events: [String: Int] = [:]
-        /// The last job and its last token, for each combination of shard and lane.
+        /// For each combination of shard and lane: the last job that was read.
         var last: [String: Int] = [:]
 
         mutating func read(_ plan: IntakeStep.Plan) throws {

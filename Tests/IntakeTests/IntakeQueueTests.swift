@@ -7,7 +7,7 @@ import Testing
 @testable import Intake
 @testable import JobSplitting
 
-/// A wrapper that makes a queue usable within an expectation.
+/// Wraps a noncopyable queue in a class, so that `#expect` can use it.
 private final class Queue {
     var value: IntakeQueue
     init(_ value: IntakeQueue) { self.value = value }

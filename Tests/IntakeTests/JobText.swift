@@ -5,7 +5,7 @@ struct JobText {
     var id: String?
     var tokens: [String] = []
     var payload = #"{"aps":{"alert":"Hi"}}"#
-    /// If set, each token has the payload with its number.
+    /// If set, the job has one payload for each token, in the order of the tokens.
     var payloads: [String]?
     var fields = ""
 

@@ -8,8 +8,9 @@ import Testing
 @testable import Coordinator
 @testable import Intake
 
-/// Damaged entries of the results stream among good ones. The readable part of each entry is settled, an entry that cannot be
-/// settled is named, a repair closes it, and other entries never wait for it.
+/// Damaged entries of the results stream among valid entries.
+/// The results consumer settles the readable part of each damaged entry.
+/// `fsck` names an entry that cannot be settled, and a repair settles it. A damaged entry never delays other entries.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ResultsFuzzTests {
     private static func damage(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
         var bytes = bytes
@@ -70,7 +71,7 @@ import Testing
             let faults = try await farm.perform(ReadFaults(shards: IntakeFixture.shards))
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
             #expect(faults.wrongTypes.isEmpty)
-            // The results consumer of another process finds the entries unchanged and adds nothing.
+            // The audit must name as many unsettled entries as the results consumer has reported.
             let named = try await farm.perform(CheckAccounting(shards: IntakeFixture.shards))
             let unsettled = named.filter { $0.hasPrefix("results entry ") }
             #expect(unsettled.count == faults.unsettled, "\(named)")

@@ -1,10 +1,10 @@
 @testable import Leasing
 
-/// A deliberate fault in the ownership of shards, which the simulation must notice.
+/// A deliberate fault in the code that decides who owns a shard. The simulation must notice the fault.
 struct LeaseMutant: Sendable, CustomStringConvertible {
     enum Fault: Equatable {
-        case leases(LeaseFault)
-        // These faults are outside of `HeldLeases`.
+        case leases(InjectedLeaseFault)
+        // These faults are in the simulated hosts, workers and Redis, not in `HeldLeases`.
         case releasesByNonce, countsFromTheReply, endsLate, ignoresLock
     }
 
@@ -17,27 +17,30 @@ struct LeaseMutant: Sendable, CustomStringConvertible {
         (self.description, self.fault, self.seed) = (description, fault, seed)
     }
 
-    private init(_ description: String, _ fault: LeaseFault, seed: UInt64) {
+    private init(_ description: String, _ fault: InjectedLeaseFault, seed: UInt64) {
         self.init(description, .leases(fault), seed: seed)
     }
 
-    var leaseFault: LeaseFault? {
+    var leaseFault: InjectedLeaseFault? {
         if case .leases(let fault) = fault { fault } else { nil }
     }
 
     static let all = [
-        LeaseMutant("requests shards that it is giving back", LeaseFault.asksForUnreleased, seed: 1),
-        LeaseMutant("keeps shards that it has lost", LeaseFault.keepsLost, seed: 14),
-        LeaseMutant("serves shards that are not reclaimed", LeaseFault.servesUnreclaimed, seed: 1),
-        LeaseMutant("serves shards that it hands over", LeaseFault.servesLeaving, seed: 0),
-        LeaseMutant("gives back shards that its workers still have", LeaseFault.releasesAtOnce, seed: 6),
+        LeaseMutant("requests shards that it is giving back", InjectedLeaseFault.asksForUnreleased, seed: 1),
+        LeaseMutant("keeps shards that it has lost", InjectedLeaseFault.keepsLost, seed: 14),
+        LeaseMutant("serves shards that are not reclaimed", InjectedLeaseFault.servesUnreclaimed, seed: 1),
+        LeaseMutant("serves shards that it hands over", InjectedLeaseFault.servesLeaving, seed: 0),
         LeaseMutant(
-            "gives back shards that a worker released and has again", LeaseFault.releasesServed, seed: 26),
-        LeaseMutant("hands over no shard", LeaseFault.handsNothingOver, seed: 0),
+            "gives back shards that its workers still have", InjectedLeaseFault.releasesAtOnce, seed: 6),
         LeaseMutant(
-            "keeps a shard after a request and does not report it", LeaseFault.changesSilently, seed: 368),
-        LeaseMutant("forgets shards that it must give back", LeaseFault.forgetsToRelease, seed: 0),
-        LeaseMutant("takes all free shards", LeaseFault.takesAll, seed: 0),
+            "gives back shards that a worker released and has again", InjectedLeaseFault.releasesServed,
+            seed: 26),
+        LeaseMutant("hands over no shard", InjectedLeaseFault.handsNothingOver, seed: 0),
+        LeaseMutant(
+            "keeps a shard after a request and does not report it", InjectedLeaseFault.changesSilently,
+            seed: 368),
+        LeaseMutant("forgets shards that it must give back", InjectedLeaseFault.forgetsToRelease, seed: 0),
+        LeaseMutant("takes all free shards", InjectedLeaseFault.takesAll, seed: 0),
         LeaseMutant(
             "gives back by nonce, so a late call releases shards that were acquired since",
             Fault.releasesByNonce,

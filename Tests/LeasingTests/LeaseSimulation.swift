@@ -5,9 +5,9 @@ import StoreProtocol
 @testable import Leasing
 @testable import StoreProtocol
 
-/// Several hosts with coordinators and workers, and one Redis, on one seed and one simulated time. Each host has its own clock.
-/// Replies are late or lost, calls are executed long after their timeout, processes stop, die and return,
-/// and hosts join and leave.
+/// Several hosts with coordinators and workers share one Redis. One seed and one simulated time decide all events. Each host has
+/// its own clock. Replies are late or lost, calls are executed long after their timeout, processes stop, die and return, and
+/// hosts join and leave.
 final class LeaseSimulation {
     typealias Instant = ContinuousClock.Instant
 
@@ -25,7 +25,7 @@ final class LeaseSimulation {
         static let all: Troubles = [.losses, .deaths, .changes, .jumps]
     }
 
-    /// The duration of the faults in milliseconds.
+    /// The duration of the phase with faults, in milliseconds.
     static let trouble = 40_000
     static let shards = 8
     static let fields = [LeaseField.intake] + (0..<shards).map { .shard($0) }
@@ -35,14 +35,14 @@ final class LeaseSimulation {
     /// The true time in milliseconds.
     private(set) var now = 0
     var redis = ModelLeases()
-    /// The lead of the Redis clock over the true time, and the time and size of each jump ahead.
+    /// How far the Redis clock is ahead of the true time, in milliseconds, and the time and size of each forward jump.
     private(set) var redisAhead = 0
     private var jumps: [(at: Int, by: Int)] = []
     /// The fencing tokens under which each shard was reclaimed.
     private(set) var reclaimed: [Int: Set<FenceToken>] = [:]
-    /// Each change of an owner, with the end of the previous lease.
+    /// Each change of a lease's owner: the lease, the previous host and the new host.
     private(set) var moves: [(field: LeaseField, from: String, to: String)] = []
-    /// The time since when each released shard has had no worker.
+    /// For each shard without a worker: the time of its release.
     private var free: [Int: Int] = [:]
     private var longestGap = 0
     private(set) var hosts: [SimulatedHost] = []
@@ -51,7 +51,7 @@ final class LeaseSimulation {
     private var made = 0
 
     private struct Event {
-        /// Orders entries by time, and by number at equal times.
+        /// The time of the event in the high bits and the event's number in the low bits. Events run in the order of this key.
         let key: Int
         let body: () throws -> Void
 
@@ -100,7 +100,8 @@ final class LeaseSimulation {
         try run(until: Self.trouble)
         isQuiet = true
         for host in hosts { host.rejoin() }
-        // Stopped processes continue, leases end, a clock that was set back catches up, and no further changes happen.
+        // The time limit is long: stopped processes must continue, leases must expire, and a clock that was set back must catch
+        // up.
         try awaitCalm("after the trouble", within: 120_000)
         let joining = SimulatedHost(hosts.count, self)
         hosts.append(joining)
@@ -111,7 +112,8 @@ final class LeaseSimulation {
 
     private var living: [SimulatedHost] { hosts.filter(\.isRunning) }
 
-    /// One host joins or leaves. Each place moves at most once and pauses only for a moment.
+    /// One host joins or leaves.
+    /// Checks that each lease changes its owner at most once, and that a shard is without a worker for less than 5 seconds.
     private func step(_ when: String, _ change: () -> Void) throws {
         let before = assigned
         (free, longestGap, moves) = ([:], 0, [])
@@ -127,10 +129,10 @@ final class LeaseSimulation {
         }
     }
 
-    /// Waits until every shard has its proper owner and keeps it.
+    /// Waits until every shard has the owner that placement assigns, and checks that the shard keeps this owner.
     private func awaitCalm(_ when: String, within time: Int) throws {
         let deadline = now + time
-        // Shards move only after ten seconds without a change.
+        // Hosts move shards only after the membership has not changed for ten seconds.
         try run(until: now + 13_000)
         while let rest = astray {
             guard now < deadline else { throw BrokenInvariant(description: "\(when): \(rest)") }
@@ -140,7 +142,7 @@ final class LeaseSimulation {
         if let rest = astray { throw BrokenInvariant(description: "\(when), and not for good: \(rest)") }
     }
 
-    /// Describes the first shard without its proper owner.
+    /// Describes the first shard that does not have the owner that placement assigns.
     private var astray: String? {
         let assigned = assigned
         for field in Self.fields {
@@ -157,7 +159,7 @@ final class LeaseSimulation {
         return nil
     }
 
-    /// The proper owner of each lease.
+    /// The owner that placement assigns to each lease.
     private var assigned: [LeaseField: String] {
         let members = living.map { (name: $0.name, capacity: $0.capacity) }
         guard !members.isEmpty else { return [:] }
@@ -172,7 +174,6 @@ final class LeaseSimulation {
 
     // MARK: Redis
 
-    /// Redis executes a call.
     func execute(_ call: SimulatedHost.Call, of host: SimulatedHost) throws -> SimulatedHost.Reply {
         let before = redis.owners
         let reply: SimulatedHost.Reply
@@ -213,13 +214,14 @@ final class LeaseSimulation {
         for host in hosts { try check(host, field) }
     }
 
-    /// Checks that a host that may send for a lease owns the lease.
+    /// Checks that a host that considers a lease its own really owns the lease according to Redis.
     func check(_ host: SimulatedHost, _ field: LeaseField) throws {
         guard let belief = host.belief(in: field), belief.left > 0 else { return }
         guard let owner = redis.owners[field], owner.host == host.name,
             owner.nonce.hasPrefix(belief.nonce + ".")
         else {
-            // A clock that jumps ahead ends leases early by the size of the jump.
+            // If the Redis clock jumps ahead, a lease ends earlier in Redis than on its host, by the size of the jump.
+            // This is no fault.
             let ahead = jumps.filter { $0.at > now - 12_000 }.reduce(0) { $0 + $1.by }
             guard belief.left > ahead else { return }
             throw BrokenInvariant(
@@ -228,7 +230,7 @@ final class LeaseSimulation {
         }
     }
 
-    /// A worker has received the shard.
+    /// A worker has received the shard, which ends the time without a worker.
     func isServed(_ shard: Int) {
         if let since = free.removeValue(forKey: shard) { longestGap = max(longestGap, now - since) }
     }

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Seeds that found faults of the product, with a description of each fault.
+    /// Seeds that found faults in the farm's code, each with a description of its fault.
     @Test(arguments: [
         ("what Redis said was another's was served", 4, 158),
         ("shards stood still for five seconds after an orderly end", 0, 253),

@@ -14,7 +14,7 @@ struct ModelLeases {
     private(set) var owners: [LeaseField: Owner] = [:]
     private(set) var ends: [String: Int] = [:]
     private var lines: [String: (end: Int, heartbeat: Heartbeat)] = [:]
-    /// A deliberate fault: a release compares the nonce only.
+    /// A deliberate fault: if true, a release compares the nonce only.
     var releasesByNonce = false
 
     func token(of field: LeaseField) -> FenceToken? {
@@ -86,7 +86,7 @@ struct ModelLeases {
         return freed
     }
 
-    /// - Returns: nil when the name belongs to another coordinator.
+    /// - Returns: the members of the farm; nil if the host's name belongs to another coordinator.
     mutating func heartbeat(
         _ line: Heartbeat, predecessor: String, lifetime: Int, at now: Int
     ) -> [Heartbeat.Member]? {

@@ -42,7 +42,7 @@ import Testing
                     let real = try RenewLeases.result(client.run(call.command(keys, hash: hash)))
                     try #require(real == model.renew(call, at: 0), "\(call)")
                 case 5:
-                    // Some of the tokens are old.
+                    // Some of these fencing tokens are not valid any more.
                     let late = tokens.filter { some.contains($0.key) }
                     let call = ReleaseLeases(nonce: nonce, tokens: late)
                     let real = try ReleaseLeases.result(client.run(call.command(keys, hash: hash)))
@@ -61,7 +61,7 @@ import Testing
         try await redis.kill()
     }
 
-    /// The reply without the remaining time.
+    /// The reply without the remaining time of a lease, which the model and Redis need not agree on.
     private static func known(_ answer: AcquireLeases.Answer) -> AcquireLeases.Answer {
         if case .taken = answer { .taken(for: .zero) } else { answer }
     }

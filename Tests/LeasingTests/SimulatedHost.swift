@@ -23,7 +23,7 @@ final class SimulatedHost {
         case renewed([Bool])
         case released
         case reclaimed(fenced: [Int])
-        /// The members of the farm, or nil when another coordinator owns the name.
+        /// The members of the farm; nil if another coordinator owns the host's name.
         case members([Heartbeat.Member]?)
     }
 
@@ -35,7 +35,7 @@ final class SimulatedHost {
     private let rate: Double
     private(set) var workers: [SimulatedWorker] = []
     let map: ShardMap
-    /// The time until which the coordinator alone is suspended.
+    /// The time until which the coordinator is suspended while its workers run.
     private(set) var stoppedUntil = 0
     private var coordinatorStop = 0
 
@@ -44,7 +44,6 @@ final class SimulatedHost {
     private(set) var isUp = false
     private var isStopping = false
     private var staysDown = false
-    /// The nonce in the lock file.
     private var lockNonce = ""
     private(set) var heldLeases: HeldLeases?
     private var rounds = LeaseRounds(now: .now)
@@ -59,14 +58,14 @@ final class SimulatedHost {
         self.farm = farm
         capacity = farm.int(1...3)
         offset = farm.int(0...1_000_000)
-        // A real crystal is a thousand times more exact.
+        // The clock runs up to 5 % too fast or too slow. The clock of a real machine is a thousand times more exact.
         rate = Double(farm.int(950...1050)) / 1000
         map = ShardMap(shards: LeaseSimulation.shards, workers: capacity)
         workers = (0..<capacity).map { SimulatedWorker($0, self) }
     }
 
     var isRunning: Bool { isUp && !isStopping }
-    /// The time on the clock that all processes of the host share.
+    /// The time on the host's clock, which all processes of the host share.
     var milliseconds: UInt64 { UInt64(offset) + UInt64(Double(farm.now) * rate) }
     private var instant: Instant { Self.start + .milliseconds(milliseconds) }
     private static let start = ContinuousClock.now
@@ -138,7 +137,7 @@ final class SimulatedHost {
         for worker in workers { worker.lostCoordinator() }
     }
 
-    /// Stops the coordinator in order.
+    /// Stops the coordinator gracefully, like SIGTERM.
     func leave() {
         guard isRunning else { return }
         isStopping = true
@@ -282,7 +281,7 @@ final class SimulatedHost {
     private func sendHeartbeat(then: @escaping () throws -> Void = {}) {
         wire.call(.heartbeat(line, predecessor: "", lifetime: 6000)) { [unowned self] reply in
             guard case .members(let members) = reply, let heldLeases else { return try then() }
-            // Another coordinator owns the name, so this process ends.
+            // Another coordinator owns the host's name, so this coordinator exits.
             guard let members else { return kill() }
             if membership.observe(hosts(members), at: instant) != nil {
                 heldLeases.shares = membership.shares(of: "demo")
@@ -402,7 +401,7 @@ final class SimulatedHost {
 
     struct KnownOwner {
         let who: String
-        /// The true milliseconds for which the host may still use the lease.
+        /// The time, in true milliseconds, for which the host still considers the lease its own.
         let left: Int
         let nonce: String
     }

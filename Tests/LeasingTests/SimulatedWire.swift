@@ -23,7 +23,8 @@ final class SimulatedWire {
         isUp = true
     }
 
-    /// - Parameter answer: receives nil when no reply came. Redis may have executed the call, or may execute it later.
+    /// - Parameter answer: called with the reply, or with nil if no reply arrived.
+    /// Redis may have executed the call, or may execute it later.
     func call(_ call: Call, _ answer: @escaping Answer) {
         guard isUp else { return host.later(0) { try answer(nil) } }
         made += 1
@@ -54,7 +55,7 @@ final class SimulatedWire {
         case 0: break
         case 1 where farm.now >= cutUntil: arrive(call, nil, after: delay)
         default:
-            // The caller has given up, but the call is still in flight.
+            // The caller's timeout is over, but the call is still in flight, and Redis executes it later.
             let late = max(cutUntil - farm.now, 0) + farm.int(0...8000)
             farm.after(max(0, min(late, LeaseSimulation.trouble + 3000 - farm.now))) { [unowned self] in
                 _ = try farm.execute(call, of: host)

@@ -4,7 +4,7 @@ import StoreProtocol
 
 @testable import Leasing
 
-/// The leasing part of a worker: serves assigned shards until their lease ends, and reports released shards.
+/// The part of a worker that serves its assigned shards until their leases end, and reports released shards.
 final class SimulatedWorker {
     enum Order {
         case shards([Int: FenceToken])
@@ -18,7 +18,7 @@ final class SimulatedWorker {
     private var life = 0
     private(set) var coordinatorLife = 0
     private(set) var isUp = false
-    /// The worker has sent its hello message.
+    /// Whether the worker has sent its hello message.
     private(set) var isReady = false
     private var isFinishing = false
     private var stoppedUntil = 0
@@ -71,7 +71,7 @@ final class SimulatedWorker {
         host.later(farm.int(1...20)) { [unowned self] in try host.ended(self) }
     }
 
-    /// The control channel has reached its end of file.
+    /// Called when the control channel has ended because the coordinator exited.
     func lostCoordinator() {
         later(farm.int(0...3)) { [unowned self] in
             isFinishing = true
@@ -154,7 +154,7 @@ final class SimulatedWorker {
 
     func maySend(_ shard: Int) -> Bool { isUp && !isFinishing && served[shard] != nil }
 
-    /// The reason why the shard must not be returned now.
+    /// The reason why the worker must not release the shard now; nil if it may.
     func busyReason(_ shard: Int) -> String? {
         guard isUp else { return nil }
         if flying[shard] != nil { return "\(flying[shard] ?? 0) of its pushes are in flight" }

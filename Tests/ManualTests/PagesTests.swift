@@ -51,7 +51,7 @@ struct PagesTests {
     @Test func `no line of a help text is wider than a terminal`() async throws {
         let folder = try TestFolder()
         for command in try await Self.root(in: folder).all {
-            // Tables may be wider.
+            // The help of `control` contains tables, which may be wider than a terminal.
             guard command.commandName != "control" else { continue }
             let lines = (command.discussion ?? "").split(separator: "\n")
             for line in lines where line.count > 80 {
@@ -70,7 +70,7 @@ struct PagesTests {
         files.append(try folder.write(try Self.configuration.text, to: "pushfarm.yaml.5"))
         let lint = try Child("lint", "mandoc", ["-T", "lint", "-W", "style"] + files, in: folder.path)
         #expect(try await lint.wait() == .exited(0), "\(lint.output)")
-        // A broken page proves that mandoc can complain.
+        // As a counter-check, mandoc must complain about a broken page.
         let bad = try folder.write(".TH X 1 \"2026-01-02\"\n.SH NAME\nx \\- y\n.XX\n", to: "x.1")
         let check = try Child("check", "mandoc", ["-T", "lint", "-W", "style", bad], in: folder.path)
         #expect(try await check.wait() != .exited(0))

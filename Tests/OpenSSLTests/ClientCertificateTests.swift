@@ -62,7 +62,7 @@ import Testing
             Issue.record("\(result)")
             return
         }
-        // TLS 1.3 reports the refusal only after the client's own handshake.
+        // With TLS 1.3 the client receives the refusal only after its own side of the handshake is complete.
         let alert = version == .tls12 ? "handshake failure" : "certificate required"
         let refusal = try refusal(result, link)
         #expect(refusal == .alert(alert))

@@ -24,7 +24,8 @@ struct ES256SignatureTests {
             }
             let der = ES256Signature.der(fromRaw: bytes)
             #expect(raw(der) == bytes)
-            // 64 bytes are read as the raw form. Random DER signatures are never so short.
+            // A DER signature of exactly 64 bytes would be read as the raw form.
+            // Real DER signatures are practically never that short.
             if der.count == 64 { continue }
             #expect(ES256Signature.raw(fromEither: der) == bytes)
         }

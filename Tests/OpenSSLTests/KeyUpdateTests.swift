@@ -25,7 +25,8 @@ import Testing
             #expect(try link.client.receive() == .nothing(.wantRead))
             #expect(link.client.keyUpdates == max(0, round * 2 - 1), "nothing of it was read yet")
             #expect(try link.server.receive() == .text("before"))
-            // The reply comes at the latest with later data. OpenSSL reads that data first and then replies.
+            // OpenSSL replies to a key update only when it reads data that follows the update: it reads the data first, and then
+            // replies.
             #expect(try link.server.receive() == .text("after"))
             #expect(try link.client.requestKeyUpdate() == .done)
             #expect(try link.server.receive() == .nothing(.wantRead))
@@ -41,7 +42,8 @@ import Testing
         _ = try link.client.requestKeyUpdate()
         _ = try link.client.requestKeyUpdate()
         _ = try link.client.send("hello")
-        // No new event wakes a poll for bytes that OpenSSL has already read from the socket.
+        // One read must return the data behind the key updates.
+        // OpenSSL has already read the bytes from the socket, so no further poll event would come.
         #expect(try link.server.receive() == .text("hello"))
     }
 
@@ -51,7 +53,7 @@ import Testing
         let bytes = [UInt8](repeating: 7, count: 1 << 14)
         while case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) {
             written += count
-            // A blocked write must be retried first. Here no write is blocked.
+            // The loop ends at a partial write. A write that blocks would have to be retried before the key update.
             guard count == bytes.count else { break }
         }
         var read = 0

@@ -8,7 +8,7 @@ import COpenSSL
     import Glibc
 #endif
 
-/// Both ends of one connection. One thread steps the ends in turn.
+/// Both ends of one connection. One thread runs the steps of both ends in turn.
 final class Link {
     let client: TLSSession
     let server: TLSSession
@@ -25,7 +25,8 @@ final class Link {
         self.server = try TLSSession(server: server, socket: serverSocket)
     }
 
-    /// Steps both sides until both are done or one fails. After a failure the other side reads the remaining bytes.
+    /// Steps both sides until both are done or one fails.
+    /// After a failure of one side, the other side still reads the bytes that were sent.
     func handshake() -> Handshake {
         var result = Handshake()
         for _ in 0..<20 {
@@ -43,7 +44,7 @@ final class Link {
     /// Ends the connection without a TLS shutdown, like a crash of the peer.
     func cutServer() { shutdown(serverSocket, Int32(SHUT_RDWR)) }
 
-    /// Closes the server's socket. Later writes of the client get a reset.
+    /// Closes the server's socket. TCP replies to later writes of the client with a reset.
     func closeServer() {
         close(serverSocket)
         serverSocket = -1

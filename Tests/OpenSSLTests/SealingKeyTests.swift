@@ -21,7 +21,8 @@ import Testing
         #expect(try key.open(key.seal(large, associated: []), associated: []) == large)
     }
 
-    /// A secret that Python's `cryptography` sealed: HKDF of the private number, AES-256-GCM, nonce 00 to 0b.
+    /// A secret that Python's `cryptography` sealed with AES-256-GCM.
+    /// The key is an HKDF of the private number, and the nonce is 00 to 0b.
     @Test func `a secret that another program sealed can be opened`() throws {
         let text = "01000102030405060708090a0b0ddb377a007501fd3e39f7d91e1d3f8067991579dec181b18022666c3943"
         #expect(try key.open(octets(text), associated: "app 1".bytes) == "provider token".bytes)

@@ -30,7 +30,7 @@ extension String {
 
     @Test func `raw and DER signatures verify and each signature has 64 bytes`() throws {
         let key = try SigningKey(pem: SigningKey.makePEM().bytes)
-        // Numbers with leading zeros are shorter in DER, so the test needs many rounds.
+        // Numbers with leading zeros are rare and have a shorter DER form, so the test needs many rounds to cover them.
         for round in 0..<600 {
             let message = "message \(round)".bytes
             let signature = key.sign(message)
@@ -134,7 +134,7 @@ extension String {
         #expect(throws: CredentialError(problem)) { try VerifyingKey(pem: text.bytes) }
     }
 
-    /// Encodes DER by hand, so that the tests do not depend on the tested code.
+    /// Encodes a raw signature as DER without the tested code.
     private func der(_ raw: [UInt8]) -> [UInt8] {
         func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
             var digits = Array(bytes.drop { $0 == 0 })

@@ -57,7 +57,8 @@ import Testing
         for index in stride(from: 0, to: file.count, by: 5) {
             var changed = file
             changed[index] ^= 0x10
-            // Some bits do not matter. The test only checks that nothing worse than an error happens.
+            // With some changed bits the file is still valid, so the test accepts both success and an error.
+            // It only checks that nothing crashes.
             _ = try? TLSIdentity(pkcs12: changed, password: "pa55")
         }
     }

@@ -3,7 +3,7 @@ import OpenSSL
 import Simulator
 import Testing
 
-/// One certificate authority for all tests of a case, because a key pair is expensive.
+/// One certificate authority for all connections of a test, because it takes long to make a key pair.
 private final class World {
     let authority: ThrowAwayAuthority
     var client: ClientSettings
@@ -65,7 +65,7 @@ private final class World {
         let handshake = link.handshake()
         #expect(handshake.isDone == isSpoken)
         if isSpoken { #expect(suites.contains(link.client.cipher) && link.client.version == "TLSv1.2") }
-        // In the other direction, this server refuses such a client too. TLS 1.3 is not affected.
+        // The list of suites applies to TLS 1.2 only, so a connection with TLS 1.3 succeeds.
         let modern = try World()
         modern.server.suites = suites
         #expect(try modern.link().handshake().isDone)

@@ -21,7 +21,7 @@ import Testing
             client: TLSContext(client: client), server: TLSContext(server: server), sockets: sockets)
     }
 
-    /// All parts of these bytes differ. The bytes are made once, because this takes a second without optimisation.
+    /// Bytes without repetition, made once for all tests, because a debug build needs a second for them.
     private static let megabytes = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
 
     @Test(arguments: TLSVersion.allCases, [1, 1000, 1 << 14, 100_000])
@@ -42,7 +42,8 @@ import Testing
         var waits = 0
         var buffer = [UInt8](repeating: 0, count: room)
         while received.count < size {
-            // Each offer is a new copy that is a little longer: another address with the same first bytes.
+            // Each call offers a new copy of the unsent bytes, at a different address and a little longer, as OpenSSL allows
+            // after a blocked write.
             offered = min(size - offset, max(offered, 200_000) + 777)
             if offered > 0 {
                 let copy = Array(sent[offset..<offset + offered])
@@ -88,7 +89,7 @@ import Testing
         while case .bytes(let count) = try room.withUnsafeMutableBytes({ try link.server.read(into: $0) }) {
             received += count
         }
-        // Half of the record that did not fit is sent, and the caller must offer its bytes again.
+        // A part of the record that did not fit is already sent. The caller must still offer all bytes of this record again.
         #expect(received <= accepted)
         #expect(try bytes.withUnsafeBytes { try link.client.write($0) } != .wantWrite)
     }
@@ -110,7 +111,7 @@ import Testing
         let link = try link(tickets: 2)
         #expect(link.handshake().isDone)
         _ = try link.server.send("hello")
-        // The first read returns a ticket. A bounded number of calls must return the text without a new poll.
+        // The first reads only process session tickets. At most four reads must return the text, without a new poll event.
         var seen: [Received] = []
         while seen.count < 4 && seen.last != .text("hello") { seen.append(try link.client.receive()) }
         #expect(seen.last == .text("hello"))
@@ -154,13 +155,13 @@ import Testing
         #expect("\(TLSError.system(EPIPE))" == "Broken pipe")
     }
 
-    /// The peer may have read the first record, and its last bytes may refer to that record.
+    /// The peer may have read the first record before it closed the connection, and its last bytes may be a reply to this record.
     @Test(arguments: TLSVersion.allCases)
     func `records sent before the connection broke count as written`(version: TLSVersion) throws {
         let link = try link(version, sockets: tcpPair())
         #expect(link.handshake().isDone)
         link.closeServer()
-        // The first record detects that the peer has closed, and the second record fails.
+        // The first record is written, and the peer's system replies with a reset. The write of the second record fails.
         let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
         guard case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) else {
             Issue.record("the first record has left")

@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks the count of open pushes, admission, and the function that producers call.
+/// Checks how scripts count open pushes and decide admission, and the function that producers call to submit jobs.
 @Suite struct AdmissionScriptTests {
     let fixture: StoreFixture
     init() throws {
@@ -92,7 +92,7 @@ import Testing
         try fixture.perform(Settle([StoreFixture.settlement(try fixture.results()[0], "j1", delivered: 1)]))
         let freed = try take()
         #expect(freed.jobs.count == 1 && freed.heldBack == nil)
-        // Jobs that were already taken are returned even if the app is full.
+        // The intake gets jobs that it has already taken from the inbox, even if the app is full.
         limits.backlog = 1
         try updateAdmission(limits)
         #expect(try take().jobs.count == 1)
@@ -117,18 +117,19 @@ import Testing
         try updateAdmission(isByMemory ? .full : .keep, held: !isByMemory)
         try queue(128, "HSET", "states")
         #expect(try take(known: 0).heldBack != nil)
-        // The intake pauses for an empty inbox too. Otherwise a process that waits for the next job would take that job.
+        // With an empty inbox the reply must also tell the intake to wait.
+        // Otherwise an intake that blocks for the next job would take that job.
         try fixture.redis.run("RENAME", "pushfarm:demo", "{pushfarm:demo}:aside")
         #expect(try take(known: 0).heldBack != nil)
         try fixture.redis.run("RENAME", "{pushfarm:demo}:aside", "pushfarm:demo")
-        // Delayed batches alone do not pause the intake, because the delay may last for days.
+        // Delayed batches do not count among the batches that stop the intake, because a delay may last for days.
         try queue(1, "ZADD", "delayed")
         #expect(try take(known: 0).jobs.count == 1)
         try fixture.redis.run("DEL", "{pushfarm:demo}:delayed")
         try fixture.perform(PushJob(job: Array("job".utf8)))
         #expect(try take(known: 1).heldBack != nil)
         try fixture.redis.run("HDEL", "{pushfarm:demo}:states", "5")
-        // The app's own limit applies too.
+        // Open pushes stop the intake too, if their number reaches the limit.
         try fixture.redis.run("HSET", "{pushfarm:demo}:load", "open", "1000")
         #expect(try take(known: 1).heldBack != nil)
         try fixture.redis.run("HSET", "{pushfarm:demo}:load", "open", "999")
@@ -148,7 +149,7 @@ import Testing
             try updateAdmission(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0, batches: 0))
         #expect(
             try updateAdmission(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0, batches: 0))
-        // Between the marks the state does not change.
+        // While memory use is between the two marks, the app stays full.
         #expect(try updateAdmission(.keep).full == .memory)
         let since = try #require(try fixture.perform(ReadAppState()).full?.since)
         #expect(since > 1_700_000_000_000)
@@ -223,7 +224,7 @@ import Testing
         }
         #expect(pauses.count > 1)
         #expect(try fixture.redis.run("LLEN", "pushfarm:demo").integer == 0)
-        // A push with the PUSH command is never refused.
+        // A job that a producer pushes with RPUSH is never refused because the app is full.
         try fixture.perform(PushJob(job: Array("job".utf8)))
         try updateAdmission(.relieved)
         #expect(try submit() == .accepted(waiting: 2))
@@ -239,7 +240,7 @@ import Testing
         var limits = Self.wide
         limits.backlog = 10
         #expect(try reason(limits) == nil)
-        // No admission update happens between these two calls.
+        // No admission update happens between the two calls of `submit`, so the first job must count at once.
         guard case .busy(_, "backlog") = try submit() else {
             Issue.record("not busy")
             return

@@ -25,7 +25,7 @@ import Testing
         let plain = try fixture.redis.performPlainly(request, fixture.keys)
         for lane in Lane.allCases {
             #expect((plain[lane] == nil) == (reply[lane] == nil))
-            // The second reading is some milliseconds later.
+            // The plain request runs some milliseconds after the script, so its ages are a little higher.
             let step = (plain[lane] ?? .zero) - (reply[lane] ?? .zero)
             #expect(step >= .zero && step < .seconds(10))
         }
@@ -51,7 +51,7 @@ import Testing
         var ages = try ages()
         #expect((3600...3610).contains(try #require(ages.high)))
         #expect((5...15).contains(try #require(ages.bulk)))
-        // Batches of a worker count too.
+        // Batches that a worker has checked out count too.
         try put("in_flight:01", "01.b.\(Self.moment(now - 7_200_000)).2")
         ages = try self.ages()
         #expect((7200...7210).contains(try #require(ages.bulk)))

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks the function with which producers cancel a job, and the script that carries the requests out.
+/// Checks the function that producers call to cancel a job, and the script that executes these requests.
 @Suite struct CancelRequestTests {
     let fixture: StoreFixture
     init() throws {

@@ -103,7 +103,8 @@ import Testing
         #expect(
             try fixture.report(batch, 2..<4, entry: entry)
                 == .taken(.init(open: 0, granted: 4, isDone: true)))
-        // The batch is deleted, because its reports have been handed over.
+        // The repeated report gets the reply "done":
+        // Redis has deleted the batch, because the results stream contains all its outcomes.
         #expect(
             try fixture.report(batch, 2..<4, entry: entry)
                 == .taken(.init(open: 0, granted: 0, isDone: true)))
@@ -158,7 +159,8 @@ import Testing
                 == .taken(.init(open: 3, granted: 0, isDone: false, staleness: .redelivered)))
         #expect(try fixture.jobRecord("j1").inFlight == 1)
         #expect(try fixture.audit() == [])
-        // Another worker has the batch now. The remaining final facts of the old worker end the batch in any place.
+        // Another worker checks the batch out. The remaining final outcomes of the old worker end the batch, wherever the batch
+        // is.
         let second = try #require(try fixture.checkout("w2").batches.first)
         #expect(second.delivery == 2 && second.map == Array("x...".utf8))
         #expect(

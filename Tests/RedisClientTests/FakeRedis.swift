@@ -5,24 +5,24 @@ import Transport
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A server with the Redis protocol whose replies the test chooses, for faults that a real Redis does not show on demand.
+/// A server that speaks the Redis protocol. The test chooses its replies, for faults that a real Redis does not show on demand.
 @Loop final class FakeRedis {
-    /// The reply to a command. Nil means no reply.
+    /// How the server replies to a command.
     enum Answer {
         case line(String)
-        /// The connection ends after the reply, in the same write.
+        /// The server sends the reply and closes the connection directly after it.
         case last(String)
         case nothing
-        /// The connection ends without a reply.
+        /// The server closes the connection without a reply.
         case end
     }
 
-    /// Every command as its words, without the commands of the log-in.
+    /// All received commands, each as a list of words. Commands of the log-in are not included.
     private(set) var commands: [[String]] = []
     private(set) var connections = 0
     /// Chooses the reply to a command that is not part of the log-in.
     var answer: (_ words: [String]) -> Answer = { _ in .line(":1") }
-    /// Chooses the reply to the log-in. Nil means a normal reply.
+    /// Chooses the reply to a command of the log-in; nil for the usual reply.
     var logIn: (_ words: [String]) -> Answer? = { _ in nil }
 
     private var listener: Listener?
@@ -38,7 +38,7 @@ import Transport
         listener?.close()
         for (stream, _) in streams { stream.close() }
         streams = []
-        // The closure may keep a reference to this fake.
+        // The old closure may keep a reference to this object, which would never be freed.
         answer = { _ in .nothing }
         logIn = { _ in nil }
     }
@@ -49,7 +49,7 @@ import Transport
             address: RedisAddress(endpoint: .tcp(host: "127.0.0.1", port: port)), clientName: "test")
     }
 
-    /// Sends a line to all connections now.
+    /// Sends a line to all connections at once, not as a reply to a command.
     func say(_ line: String) {
         for (stream, _) in streams {
             Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }

@@ -128,7 +128,7 @@ import Testing
             try await registry.leave(host: "c", nonce: "n")
             hosts = try await registry.hosts()
             #expect(hosts.map(\.name) == ["a-b"])
-            // A heartbeat that has ended stays visible for an hour, but its host is no member.
+            // A heartbeat stays visible for an hour after its expiry time, but its host is not a member of the farm any more.
             _ = try await registry.heartbeat(line("c"), lifetime: .milliseconds(1))
             try await Loop.sleep(for: .milliseconds(5))
             let last = try await registry.heartbeat(line("a-b"), lifetime: .seconds(60))
@@ -143,10 +143,10 @@ import Testing
             let refused = try await registry.heartbeat(line("a", "n2"), lifetime: .seconds(60))
             let left = try #require(refused.heldFor)
             #expect(left > .seconds(30) && left <= .seconds(60) && refused.members.map(\.nonce) == ["n1"])
-            // Another coordinator cannot remove the host either.
+            // A coordinator cannot remove the heartbeat of another coordinator with the same host name.
             try await registry.leave(host: "a", nonce: "n2")
             #expect(try await registry.hosts().map(\.name) == ["a"])
-            // The successor on the same host knows that the coordinator has exited.
+            // A successor on the same host may take the host's name, because it names the nonce of the predecessor.
             let newOwner = try await registry.heartbeat(
                 line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
             #expect(newOwner.heldFor == nil)
@@ -192,7 +192,7 @@ import Testing
                 #expect(try await registry.providerToken(of: owner) == [UInt8(number)])
                 #expect(try await registry.refusedProviderToken(of: owner, by: "production") == nil)
             }
-            // A late refusal of an older token changes nothing.
+            // A refusal of an older token that arrives late changes nothing.
             for time in [1_800_000_000, 1_800_000_100, 1_800_000_050] as [Int64] {
                 try await registry.refuseProviderToken(
                     of: owners[0], issuedAt: time, by: "production", lifetime: .seconds(60))

@@ -3,7 +3,8 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Requests and readings within one millisecond and with a clock that was set back. The stored time is in the future here.
+/// Checks requests and readings within one millisecond and after the Redis clock was set back.
+/// For the latter, the tests store times in the future.
 @Suite struct FeedbackRequestTests {
     private static let ahead: Int64 = 60_000
     let fixture: StoreFixture
@@ -13,9 +14,9 @@ import Testing
         try fixture.perform(BeginFeedback(token: fixture.token, reader: reader, limit: .seconds(60)))
     }
 
-    private func end(_ reader: String) throws -> ReadFeedback.State {
+    private func end(_ reader: String) throws -> ReadFeedbackStatus.State {
         try fixture.perform(EndFeedback(reader: reader, tuples: 1, next: .seconds(3600), error: ""))
-        return try #require(try fixture.perform(ReadFeedback()))
+        return try #require(try fixture.perform(ReadFeedbackStatus()))
     }
 
     private func set(_ field: String, _ value: Int64) throws {
@@ -34,7 +35,7 @@ import Testing
         #expect(try begin("r1") == .read(failures: 0))
         try set("begun_at", try fixture.perform(AskForFeedback()) + Self.ahead)
         let askedAt = try fixture.perform(AskForFeedback())
-        // The same reader asks again, as after a lost reply. Its reading still began before the request.
+        // The same reader begins again, as after a lost reply. Its reading still counts as begun before the request.
         #expect(try begin("r1") == .read(failures: 0))
         #expect(try end("r1").served <= askedAt)
         #expect(try begin("r2") == .read(failures: 0))

@@ -155,7 +155,8 @@ import Testing
         let record = try #require(try fixture.results().first)
         try fixture.perform(Settle([StoreFixture.settlement(record, "big", delivered: 2)]))
         #expect(try fixture.jobRecord("big").state == .open)
-        // A job that no longer parses is refused. Its pushes fail as lost.
+        // The intake refuses a job that it can no longer parse, although the job was accepted before.
+        // The job's pushes fail as lost.
         try fixture.perform(
             Refuse(
                 token: fixture.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",

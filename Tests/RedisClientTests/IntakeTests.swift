@@ -135,7 +135,7 @@ import Testing
         }
         #expect(try fixture.perform(LatestJobs(count: 5)) == ["j1"])
         #expect(try fixture.audit() == [])
-        // A finished job record of the day before makes room.
+        // If the record of a finished job is more than a day old, another job may use its id.
         try fixture.redis.run("HSET", "{pushfarm:demo}:job:j2", "state", "finished", "created_at", "1000")
         try fixture.split(step: 2, [("j2", 2)])
         #expect(try fixture.jobRecord("j2").accepted == 2)
@@ -215,7 +215,7 @@ import Testing
             request.retention = retention
             try fixture.perform(request)
             let batch = try #require(try fixture.checkout(known: nil).batches.first)
-            // The first job stays open.
+            // The test leaves the first job open.
             if number == 1 { continue }
             _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j\(number)", 1))
             let record = try #require(try fixture.results().first)

@@ -35,7 +35,7 @@ import Testing
         let answers = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).answers
         #expect(answers == Array(repeating: .ours(token), count: 5))
         #expect(token.epoch == 2 && token.nonce == "n2" && token.host == "host")
-        // No lease of a killed coordinator stays, however often coordinators are killed.
+        // The takeover deletes the lease end of the killed coordinator. So lease ends do not accumulate in Redis.
         #expect(try Set(fixture.perform(ReadOwners()).leaseEnds.keys) == ["n2"])
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(try fixture.perform(ReadOwners()).leaseEnds["n2"] == nil)
         let token = FenceToken(Array("2:n2:h2".utf8))
         #expect(try claim("n2", wanted: [.shard(2)], [.intake]) == [.ours(token), .free])
-        // A coordinator's own lease is returned as its own in every form of the request.
+        // With each form of the request, the reply `ours` marks leases that the requesting coordinator already owns.
         #expect(try claim("n2", [.shard(2)]) == [.ours(token)])
     }
 
@@ -104,7 +104,7 @@ import Testing
             Issue.record("n is not n2, only how it begins")
             return
         }
-        // A later nonce of the same process belongs to the same process.
+        // A coordinator may have a lease under an earlier nonce of its process. The lease counts as its own.
         try fixture.redis.run(
             "HSET", "{pushfarm:demo}:owners", "03", "5:p.1:host", "until:p.1", "99999999999999")
         #expect(
@@ -121,7 +121,8 @@ import Testing
         #expect(try fixture.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
     }
 
-    /// The Redis clock was set back. A stopped owner must not keep its shards until the clock reaches the old time again.
+    /// The Redis clock was set back, so the end of a lease looks far away.
+    /// An owner that has stopped must not keep its shards until the clock reaches this end.
     @Test func `an end beyond the longest lease is ignored and a living owner loses nothing`()
         throws
     {

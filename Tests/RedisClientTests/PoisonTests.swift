@@ -4,16 +4,16 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Pushes that end their workers are found after few crashes, and other pushes of the batch are not affected.
+/// Checks that pushes that crash their workers are found after few crashes, and that other pushes of the batch are not affected.
 @Suite struct PoisonTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// The end of a worker that sends poison.
+    /// How a worker ends after it has sent a poison push.
     enum SendOutcome { case crash, kill, killAmidOthers }
 
-    /// Runs workers that send all allowed pushes until none is left. A worker ends at each push in `poison`, amid other pushes.
-    /// Positions are counted from 0.
+    /// The result of a run of workers that send all allowed pushes until no push is left.
+    /// A worker exits at each push in `poison`, while other pushes are in flight. Positions are counted from 0.
     private struct Search {
         var crashes = 0
         var rounds = 0
@@ -192,7 +192,7 @@ import Testing
             granted = state.granted
             #expect(granted == next)
         }
-        // A crash after the suspects counts as a first crash.
+        // All suspects of the earlier crash have outcomes, so the next crash counts as a first crash again.
         _ = try reclaim("b", .crash(hadSent: true))
         #expect(
             try fixture.checkout("c").batches.first?.suspicion
@@ -228,7 +228,7 @@ import Testing
         return reply
     }
 
-    /// Requests the maximum of credit.
+    /// Requests as much credit as possible. Returns the granted credit.
     private func ask(_ batch: Checkout.Batch, _ worker: String) throws -> Int {
         let ask = Report(
             token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,

@@ -7,13 +7,13 @@ import class FarmHarness.RedisServer
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A redis-server of a single test with a blocking client that sends requests like the product.
+/// A redis-server of a single test, with a blocking client that sends the farm's requests.
 final class PrivateRedis {
     private let server: RedisServer
     private let client: BlockingRedisClient
     private let timeout: Int32
     private var hashes: [Script: [UInt8]] = [:]
-    /// The variant in which scripts are loaded.
+    /// The variant of the scripts that this client loads.
     var variant = ScriptVariant() {
         didSet { forgetScripts() }
     }
@@ -49,7 +49,7 @@ final class PrivateRedis {
         try Step.result(client.reply(to: command(request, keys)))
     }
 
-    /// Performs a request like a client that may not run scripts.
+    /// Performs a request as for a user who may not run scripts.
     func performPlainly<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
         try request.readPlain(run(together: request.plain(keys)), keys)
     }
@@ -64,7 +64,7 @@ final class PrivateRedis {
         return try commands.map { _ in try client.receive() }
     }
 
-    /// Forgets the loaded scripts, which are loaded again when needed.
+    /// Forgets which scripts are loaded, so that the client loads them again when it needs them.
     func forgetScripts() { hashes = [:] }
 
     func hash(_ script: Script) throws -> [UInt8] {

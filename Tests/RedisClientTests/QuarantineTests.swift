@@ -4,7 +4,8 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Jobs whose payload ends workers, batches that end workers before any send, and the release of both.
+/// Checks the quarantine of jobs whose payload crashes workers and of batches that crash workers before any send, and how an
+/// operator resumes them.
 @Suite struct QuarantineTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -26,7 +27,8 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    /// Each worker that sends a push of the job crashes. Returns the number of crashes and of poison pushes.
+    /// Runs workers that crash when they send a push of the job.
+    /// Returns the number of crashes and the number of pushes that failed as poison.
     private func sendPoison() throws -> (crashes: Int, poisoned: Int) {
         var (crashes, poisoned) = (0, 0)
         while let batch = try fixture.checkout("w\(crashes)", most: 1).batches.first {
@@ -72,7 +74,7 @@ import Testing
         #expect(try fixture.audit() == [])
         #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 2)
 
-        // A late final fact about a quarantined push is still accepted.
+        // Redis still accepts a final outcome of a quarantined push that a worker reports late.
         #expect(
             try fixture.report(batch, 4..<5, entry: StoreFixture.delivered("bad5", 1), worker: "w")
                 == .taken(.init(open: 0, granted: 0, isDone: true, staleness: .redelivered)))
@@ -115,7 +117,7 @@ import Testing
         for step in 1...5 { try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "j\(step)", "1") }
         #expect(try fixture.checkout().batches.isEmpty)
         #expect(try fixture.audit() == [])
-        // The last batches are checked first.
+        // The command checks the newest batches first.
         #expect(
             try fixture.perform(ResumePaused(.job("j4"), limit: 2)) == .init(batches: 1, next: 1, jobs: 1))
         #expect(
@@ -133,14 +135,15 @@ import Testing
         try fixture.split(step: 2, [("j3", 4)], shard: 2)
         for crash in 1...5 {
             let batches = try fixture.checkout("w\(crash)").batches
-            // After the first crash the batch is checked out alone.
+            // After the first crash the worker gets the batch without other batches.
             #expect(batches.count == (crash == 1 ? 2 : 1))
             if crash == 1 {
                 try fixture.perform(
                     PutBack(token: fixture.token, worker: "w1", batches: [(batches[1].id, 1)]))
             }
             #expect(batches[0].granted == 4)
-            // The worker never read the reply, so no push was sent, and the job record says so.
+            // The worker crashed before it read the reply of the checkout.
+            // So the test writes a batch state without any sent push.
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:states", "\(batches[0].id)",
                 "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")

@@ -6,7 +6,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The common time of a farm's processes, independent of the clocks of their hosts.
+/// Checks the Redis time, which all processes of a farm share, whatever the clocks of their hosts show.
 @Suite(.timeLimit(.minutes(1))) struct RedisClockTests {
     @Test func `the clock is the host's until Redis replies`() {
         #expect(abs(RedisClock().seconds - WallClock.seconds) <= 1)

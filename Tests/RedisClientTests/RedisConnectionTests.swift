@@ -113,7 +113,7 @@ import Testing
             var isSilent = true
             fake.answer = { _ in isSilent ? .nothing : .line("+PONG") }
             var settings = fake.settings
-            // The second call must get its reply within this time, even if a thousand tests share the loop.
+            // The timeout is long, because the second call must get its reply even while a thousand tests share the event loop.
             settings.timeout = .seconds(3)
             let connection = RedisConnection(settings)
             connection.start()
@@ -139,10 +139,10 @@ import Testing
             session.send(RESPCommand("PING"), timeout: .seconds(20)) { answers.append($0) }
             #expect(await until { !fake.commands.isEmpty })
             fake.say("+PONG")
-            // The reply has arrived, but the loop has not yet read it.
+            // The reply is in the socket, but the event loop has not read it yet.
             session.checkDeadlines(at: .now + .seconds(60))
             #expect(try answers.first?.get().text == "PONG" && session.isOpen)
-            // A reply that has not arrived is late.
+            // If no reply has arrived at the deadline, the call fails.
             session.send(RESPCommand("PING"), timeout: .seconds(20)) { answers.append($0) }
             session.checkDeadlines(at: .now + .seconds(60))
             #expect(throws: RedisError.timedOut) { try answers.last?.get() }
@@ -255,7 +255,7 @@ import Testing
 }
 
 extension PrivateRedis {
-    /// The number behind `name` in a section of INFO; zero if it is missing.
+    /// The number of the field `name` in a section of INFO; 0 if the field is missing.
     fileprivate func count(_ name: String, section: String) -> Int {
         let text = (try? run("INFO", section))?.text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix(name) }

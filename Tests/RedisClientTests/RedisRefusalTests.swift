@@ -7,7 +7,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks all temporary refusals of Redis. The client waits and repeats the same call.
+/// Checks all temporary refusals of Redis. After each refusal the client must wait and repeat the call.
 @Suite(.timeLimit(.minutes(5))) struct RedisRefusalTests {
     private static let notNow = [
         "LOADING Redis is loading the dataset in memory",
@@ -42,7 +42,7 @@ import Testing
             }
             let store = AppStore(app: "demo", connection: connection)
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
-            // The client repeats the same call on the same connection.
+            // The client has repeated the unchanged call several times on one connection.
             #expect(fake.commands.count >= 6 && Set(fake.commands).count == 1)
             #expect(fake.connections == 1)
             connection.close()
@@ -124,7 +124,8 @@ import Testing
             let store = AppStore(app: "demo", connection: connection)
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
-            // The first attempt always reconnects, so no outage is reported. On a busy machine an attempt may time out.
+            // After each lost connection the first attempt to connect succeeds, so the client reports no outage.
+            // On a busy machine an attempt may time out.
             #expect(outages.allSatisfy { $0.contains("no time left") }, "\(outages)")
             connection.close()
             fake.stop()
@@ -141,7 +142,7 @@ import Testing
             let connection = RedisConnection(settings)
             connection.start()
             await connection.whenReady()
-            // The number is a minimum, because a hundred milliseconds pass quickly on a busy machine.
+            // On a busy machine further attempts may exceed the timeout of 100 ms, so the test expects at least three attempts.
             let tries = fake.connections
             #expect(tries >= 3)
             fake.answer = { _ in .nothing }
@@ -159,7 +160,7 @@ import Testing
         var backoff = BackOff.redis
         let pauses = (0..<200).map { _ in backoff.failed() }
         #expect(pauses.allSatisfy { $0 >= .milliseconds(25) && $0 <= .seconds(1) })
-        // Delays are random below the limit, so clients that lost Redis together reconnect at different times.
+        // The delays are random, so clients that lost Redis at the same time reconnect at different times.
         #expect(Set(pauses.suffix(100)).count > 90)
         #expect(pauses.suffix(100).allSatisfy { $0 >= .milliseconds(500) })
     }

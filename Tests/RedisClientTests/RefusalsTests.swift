@@ -18,7 +18,7 @@ extension StoreFixture {
     }
 }
 
-/// Refused jobs and duplicates are counted exactly, and many of them do not remove other events.
+/// Checks that refused jobs and duplicates are counted exactly, and that many refused jobs do not remove other events.
 @Suite struct RefusalsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -65,7 +65,7 @@ extension StoreFixture {
         #expect(before.count == written && written < flood)
         #expect(jobs(before) <= flood)
         #expect(try counts().refused == flood)
-        // Jobs without an event get one from the next admission update that comes a second later.
+        // An admission update at least a second after the last event writes one event for all jobs without an event.
         try fixture.redis.run("HSET", "{pushfarm:demo}:refusals", "last_event_at", "1000")
         try fixture.perform(Self.updateAdmission)
         #expect(try jobs(events("job.refused")) == flood)

@@ -5,14 +5,15 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The audit names every kind of damage, and a repair restores the accounting.
+/// Checks that the audit names every kind of damage, and that a repair restores the accounting.
 @Suite struct RepairTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
     private static let app = "{pushfarm:demo}:"
 
-    /// Makes three jobs: one queued, one half reported by a worker, and one delayed. Returns their batches.
+    /// Makes three jobs of one batch each: a queued batch, a batch in flight of which a worker has reported half, and a delayed
+    /// batch. Returns their batches.
     private func farm() throws -> [String] {
         try fixture.split(step: 1, [("waits", 4)], shard: 0)
         try fixture.split(step: 2, [("flies", 4)], shard: 1)
@@ -59,7 +60,7 @@ import Testing
         var done: [String] = []
         for _ in 0..<5 {
             let faults = try fixture.audit()
-            // The pages that the command reads are enough to find the same faults.
+            // `fsck` reads job records in pages. With these pages it must find the same faults as with all job records.
             let unsettled = try unsettled()
             #expect(
                 try Set(fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: unsettled)))
@@ -74,7 +75,8 @@ import Testing
         return done
     }
 
-    /// Kinds of damage. W, F and L stand for the batches. `lost` has the lost pushes of the jobs waits, flies and later.
+    /// Kinds of damage. In the commands, W, F and L stand for the ids of the batches.
+    /// `lost` has the number of lost pushes of each job: waits, flies, later.
     static let damages: [(name: String, commands: [[String]], lost: [Int])] = [
         ("a waiting batch in no list", [["LREM", "ready:00", "0", "W"]], [0, 0, 0]),
         ("a batch in flight in no list", [["LREM", "in_flight:01", "0", "F"]], [0, 0, 0]),
@@ -271,7 +273,7 @@ import Testing
             try run(["SET", name, "x"])
             let found = try fixture.perform(ReadFaults(shards: StoreFixture.shards)).wrongTypes
             #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
-            // A user without permission to run scripts sees the same result.
+            // The audit finds the same faults for a user who may not run scripts.
             let plain = try fixture.redis.performPlainly(
                 ReadFaults(shards: StoreFixture.shards), fixture.keys)
             #expect(plain.wrongTypes == found)
@@ -340,7 +342,7 @@ import Testing
         #expect(try accountsRead() - before < 20)
         let all = try fixture.audit()
         #expect(faults.count == 4 && Set(faults) == Set(all), "\(faults)")
-        // Open jobs are checked without being named.
+        // The audit checks open jobs even if the request does not name them.
         try run(["LREM", "ready:00", "0", batches[0]])
         try run(["HSET", "job:later", "delayed", "3"])
         #expect(
@@ -353,7 +355,7 @@ import Testing
         #expect(try fixture.jobRecord("old 7").failed == 1 && fixture.jobRecord("old 8").inFlight == 1)
     }
 
-    /// The number of job records that were read from Redis.
+    /// The number of job records that Redis has read for clients.
     private func accountsRead() throws -> Int {
         let text = try fixture.redis.run("INFO", "commandstats").text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_hgetall:calls=") }

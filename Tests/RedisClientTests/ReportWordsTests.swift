@@ -4,12 +4,13 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks the positions of a report at their limits.
+/// Checks the smallest and largest positions that a report may contain.
 @Suite struct ReportWordsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// - Parameter runs: the first and last position of each run, without a check.
+    /// - Parameter runs: the first and last position of each run.
+    /// The function does not check them, so tests can pass invalid runs.
     private func report(_ batch: Checkout.Batch, _ runs: [(UInt8, UInt8)], open: String = "") throws
         -> RESPValue
     {

@@ -3,13 +3,13 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The variant of the scripts in a test: unchanged, with a clock that a key holds, or with a deliberate fault.
+/// The variant of the scripts that a test loads: unchanged, with a clock in a Redis key, or with a deliberate fault.
 struct ScriptVariant: Sendable {
     /// A deliberate fault in a script.
     var mutant: Mutant?
     /// The changed line of a script.
     var change: LineMutant?
-    /// The test sets `TIME` and the ids of stream entries: see ``clockKey``.
+    /// Whether the test sets `TIME` and the ids of stream entries: see ``clockKey``.
     var isTimed = false
 
     /// The key with the time, as a string of microseconds since 1970. Without this key, a timed script fails.
@@ -23,7 +23,7 @@ struct ScriptVariant: Sendable {
         let text =
             try mutant?.text(of: script) ?? change?.text(of: script) ?? ScriptFolder.text(of: script)
             ?? String(decoding: script.text, as: UTF8.self)
-        // A read-only script is faster without changes.
+        // A read-only script needs no simulated clock and is faster without it.
         guard isTimed, !script.isReadOnly else { return text }
         return text.replacing("local call = redis.call\n", with: Self.clock, maxReplacements: 1)
     }

@@ -10,7 +10,8 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// A call that settles two entries. Arguments 6 to 12 are the first entry, and arguments 13 to 32 the second.
+    /// Returns the arguments of a call that settles two entries.
+    /// The arguments 6 to 12 are the first entry, and 13 to 32 the second entry.
     private func words() throws -> [String] {
         let batch = try fixture.held([("a", 4)])
         _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
@@ -36,7 +37,7 @@ import Testing
         return try fixture.redis.run(command)
     }
 
-    /// Replacement arguments, with the position of the first.
+    /// For each wrong call: the position of the first replaced argument, the replacement arguments, and the expected error.
     private static let wrong: [(place: Int, words: [String], error: String)] = [
         (0, ["x"], "no count: x"), (0, ["-1"], "no count: -1"), (0, ["1.5"], "no count: 1.5"),
         (1, ["x"], "no count: x"), (1, ["-1"], "no count: -1"),
@@ -67,7 +68,7 @@ import Testing
             changed.replaceSubrange(wrong.place..<wrong.place + wrong.words.count, with: wrong.words)
             return (changed, wrong.error)
         }
-        // One byte too many. The last event has fewer arguments than its count.
+        // The first call has one byte too many. The other calls have fewer arguments for the last event than its count says.
         var longer = words
         longer[15] += "\0"
         calls.append((longer, "too short"))
@@ -85,7 +86,7 @@ import Testing
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
     }
 
-    /// The same call with a dead letter in the second entry, as arguments 33 to 41.
+    /// Returns the arguments of `words()` with a dead letter in the second entry, as arguments 33 to 41.
     private func wordsWithLetter() throws -> [String] {
         var words = try words()
         words[14] = "27"
@@ -130,7 +131,7 @@ import Testing
         #expect(try fixture.events().dropLast().last?.count == 501)
     }
 
-    /// Damaged keys, without the app's prefix.
+    /// Commands that damage keys. The keys have no app prefix.
     private static let damages = [
         ["SET", "events", "x"], ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "scopes", "x"],
@@ -148,7 +149,7 @@ import Testing
         #expect(try RedisDump(fixture.redis) == before)
     }
 
-    /// A hash, a field, and a value that is not a number.
+    /// For each case: the key of a hash, a field, and a value that is not a number.
     private static let spoilt = [
         ["guard", "answers", "x"], ["guard", "answers", "0.5"], ["guard", "bad", "x"],
         ["guard", "bad", "nan"],
@@ -170,7 +171,8 @@ import Testing
         let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
         #expect(written.map { $0["entry"] } == [name])
         if field[0] == "job:a", field[1] != "accepted" { #expect(try fixture.jobRecord("a").accepted == 4) }
-        // The audit names the faults and repairs them, because these entries are invented.
+        // The entries of this test contradict the batches, so the audit finds faults.
+        // But neither the audit nor a repair may throw because of the wrong value.
         _ = try fixture.audit()
         _ = try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards))
     }

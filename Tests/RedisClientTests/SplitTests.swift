@@ -51,7 +51,8 @@ import Testing
         #expect(try fixture.perform(split([job("x")])) == .doneBefore)
     }
 
-    /// Redis returned to a state in which the jobs were not taken. They are in the inbox, and will be taken again.
+    /// Redis returned to a state before the intake took the jobs.
+    /// The jobs are in the inbox again, so the intake will take them once more.
     @Test func `refuses jobs that are not taken`() throws {
         try expectRefused(.fewerTaken(0), split([job("x")]))
         try expectRefused(

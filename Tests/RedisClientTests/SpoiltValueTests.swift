@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Values that no script writes, in keys of the right type. Such a value stops nothing else.
+/// Checks values that no script writes, in keys of the right type. Such a value must not stop the work on other values.
 @Suite struct SpoiltValueTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }

@@ -32,7 +32,7 @@ struct StoreFixture {
             fields: [.intake] + (0..<Self.shards).map { .shard($0) })
     }
 
-    /// Releases leases of "n1".
+    /// Returns a call that releases leases of the coordinator with the nonce "n1".
     func release(_ fields: [LeaseField]) -> ReleaseLeases {
         ReleaseLeases(
             nonce: "n1",
@@ -66,7 +66,7 @@ struct StoreFixture {
         return builder.finish()!
     }
 
-    /// Takes and splits jobs into one batch of one shard.
+    /// Makes the intake take jobs and split them into one batch of one shard.
     @discardableResult
     func split(
         step: Int = 1, _ jobs: [(id: String, tokens: Int)], shard: Int = 1, lane: Lane = .high,
@@ -118,7 +118,7 @@ struct StoreFixture {
                 wanted: wanted, isFinalOnly: facts, runs: runs, entry: entry))
     }
 
-    /// An entry that reports `count` delivered pushes of a job.
+    /// Returns the content of a results entry that reports `count` delivered pushes of a job.
     static func delivered(_ job: String, _ count: Int) -> [UInt8] {
         var builder = ResultsBuilder()
         Array(job.utf8).withUnsafeBytes { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -126,7 +126,7 @@ struct StoreFixture {
         return builder.finish()!
     }
 
-    /// The first job of each batch.
+    /// The id of the first job in each batch.
     static func jobs(_ batches: [Checkout.Batch]) throws -> [String] {
         try batches.map { try Batch(decoding: $0.body).jobID(of: 0) }
     }
@@ -138,12 +138,12 @@ struct StoreFixture {
         }
     }
 
-    /// All entries that are unsettled and not delivered to a consumer.
+    /// All entries of the results stream that no consumer has read yet.
     func results() throws -> [ResultsRecord] {
         try perform(ReadResults(gatherer: "g1", .new))
     }
 
-    /// A settlement of an entry as delivered.
+    /// Returns a settlement of a results entry that counts `delivered` pushes of the job as delivered.
     static func settlement(_ record: ResultsRecord, _ job: String, delivered: Int) -> Settlement {
         var settlement = Settlement(entry: record.id)
         var booked = Settlement.Job(id: job)
@@ -170,7 +170,7 @@ struct StoreFixture {
         try perform(ReadSuppressed(shard: shard)).compactMap(\.record)
     }
 
-    /// All events with their type and fields.
+    /// The fields of all events, including their type.
     func events() throws -> [[String: String]] {
         let entries = try redis.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array ?? []
         return entries.compactMap { entry in

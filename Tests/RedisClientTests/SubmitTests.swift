@@ -8,7 +8,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks the immediate reply to producers: the app is unknown, or the job is invalid.
+/// Checks that producers immediately get an error if the app is unknown or the job is invalid.
 @Suite struct SubmitTests {
     let fixture: StoreFixture
     init() throws {
@@ -18,7 +18,7 @@ import Testing
 
     private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
-    /// An acceptable job with optional further fields and a size of `bytes`.
+    /// Returns a valid job with further `fields` and a size of at least `bytes`.
     static func job(_ fields: String = "", bytes: Int = 0) -> String {
         let start =
             #"{"tokens":["\#(token)"],"payload":{"aps":{"alert":"Hi"}}"# + (fields.isEmpty ? "" : ",")
@@ -54,7 +54,7 @@ import Testing
     // MARK: The app
 
     @Test func `an unknown app is refused with the nearest name`() throws {
-        // This Redis knows no app yet, because it may have been emptied a moment ago.
+        // While Redis knows no app at all, it may have been emptied a moment ago. So producers are told to wait.
         guard case .busy(let wait, "starting") = try submit(Self.job(), to: "shp") else {
             Issue.record("an app is refused before the first one is known")
             return
@@ -78,7 +78,7 @@ import Testing
         #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp": no coordinator has configured it"#)
         #expect(
             try refusal(Self.job(), to: "shop") == #"unknown app "shop": no coordinator has configured it"#)
-        // A coordinator that configures the app updates its list of apps within a second.
+        // When an app is configured again, its coordinator registers the app within a second.
         try configure("shop")
         #expect(try submit(Self.job(), to: "shop") == .accepted(waiting: 1))
     }
@@ -129,7 +129,7 @@ import Testing
         let reason = try #require(try refusal(text))
         #expect(reason.hasPrefix(field + ": ") && reason.utf8.count > field.utf8.count + 10, "\(reason)")
         #expect(try fixture.redis.run("EXISTS", "pushfarm:demo").integer == 0)
-        // The farm's parser reports the same error.
+        // The farm's parser must report an error for the same field.
         let error = #expect(throws: JobError.self) { try Self.parse(Array(text.utf8)) }
         #expect(error?.field == field)
     }
@@ -174,7 +174,7 @@ import Testing
             #expect(try refusal(Self.job(text(-3, zone))) == #"expires_at: "expires_at" is in the past"#)
             #expect(try refusal(Self.job(text(2, zone))) == nil)
         }
-        // Compares days at the special cases of the calendar with another calculation.
+        // Compares the days that the script calculates with Foundation's, for special cases of the calendar.
         for year in [1970, 1999, 2000, 2001, 2004, 2023, 2024] {
             for day in ["01-01", "02-28", "03-01", "12-31"] {
                 let past = #""expires_at":"\#(year)-\#(day)T00:00:00Z""#
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    /// The function may accept a job that the parser refuses. The reverse must not happen.
+    /// The function may accept a job that the parser refuses. But it must not refuse a job that the parser accepts.
     @Test func `a job that the farm's parser accepts is never refused`() throws {
         try configure("demo")
         let seeds = try Self.seeds
@@ -236,7 +236,7 @@ import Testing
         #expect(accepted > 200 && refused > 200 && both == refused, "\(accepted) \(refused)")
     }
 
-    /// Changes, repeats or removes a few bytes, or inserts words of jobs.
+    /// Changes, repeats or removes a few bytes of a job, or inserts words that occur in jobs.
     private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
         let day = Date().addingTimeInterval(-Double.random(in: 0...3, using: &random) * 86_400)
             .ISO8601Format().prefix(10)

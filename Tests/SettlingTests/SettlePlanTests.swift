@@ -274,7 +274,7 @@ struct SettlePlanTests {
         #expect(settlement.jobs.map(\.failed) == [2, 3])
         #expect(settlement.jobs.map(\.reasons) == [[reason.rawValue: 2], [reason.rawValue: 3]])
         #expect(settlement.events.count == 2)
-        // A position that the batch does not have stands for no push.
+        // A position outside the batch belongs to no push.
         let beyond = try plan.settlement(
             of: id, closed: reason, body: body, positions: [6..<9, 70..<Int.max])
         #expect(beyond.jobs.map(\.failed) == [2] && beyond.unreadable == nil)
@@ -298,7 +298,7 @@ struct SettlePlanTests {
         #expect(settlement.letters.isEmpty && settlement.events.isEmpty)
     }
 
-    /// Four items. The second item has a receipts value that no program writes.
+    /// Four items. Returns an entry whose second item has a value of `receipts` that no version of the program writes.
     private func damaged() throws -> [UInt8] {
         var builder = ResultsBuilder()
         job("a") { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -375,7 +375,7 @@ struct SettlePlanTests {
 }
 
 extension SplitMix {
-    /// Different tokens of one shard of 64.
+    /// Returns `count` different tokens that all belong to one of 64 shards.
     static func tokensOfOneShard(_ count: Int) -> [[UInt8]] {
         var random = SplitMix(seed: 3)
         var tokens: [[UInt8]] = []

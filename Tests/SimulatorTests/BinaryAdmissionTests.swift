@@ -61,7 +61,8 @@ import Transport
         }
     }
 
-    /// A client learns of the refusal in the handshake or from its first read, even if it has written a push.
+    /// Expects that the gateway refuses the client's certificate.
+    /// The client gets the error in the handshake or at its first read, even if it has already written a push.
     @Loop private func expectRefusal(of identity: TLSIdentity?, _ test: TestGateway) async throws {
         do {
             let sender = try await test.send(certificate: identity, isAnonymous: identity == nil)

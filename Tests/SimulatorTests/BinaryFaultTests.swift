@@ -147,7 +147,7 @@ import Transport
     @Test func `a stopped reader fills the socket and continues when the fault ends`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary slow 0") }) { test in
             let sender = try await test.send()
-            // These frames are more than the sockets of both sides can hold.
+            // These frames have more bytes than the socket buffers of both sides can hold.
             let count = 8_000
             let payload = Array(#"{"aps":{"alert":"\#(String(repeating: "a", count: 1500))"}}"#.utf8)
             let frames = (1...UInt32(count)).flatMap { TestFrame(id: $0, payload: payload).bytes }
@@ -167,12 +167,12 @@ import Transport
             let bytes = (1...1000).flatMap { TestFrame.good($0).bytes }
             sender.write(bytes + TestFrame.bad(0).bytes)
             try await test.until { test.binary.frames > 0 }
-            // At one byte a second the first piece blocks the gateway for hours.
+            // At one byte a second, the gateway does not read again for hours after the first piece.
             let first = test.binary.frames
             #expect(first < 1000)
             for _ in 0..<50 { _ = try await test.control("faults") }
             #expect(test.binary.frames == first)
-            // Each piece of 16 KiB takes a tenth of a second.
+            // At this rate, the gateway needs a tenth of a second for each piece of 16 KiB.
             let start = ContinuousClock.now
             _ = try await test.control("binary slow 160000")
             #expect(await sender.untilEnd() == reply(8, 0))
@@ -234,7 +234,7 @@ import Transport
                 sender.write(.good(1), .bad(2))
                 #expect(await sender.untilEnd() == answer)
             }
-            // A command for all addresses also changes addresses with their own faults.
+            // A command without an address changes all addresses, even those with their own faults.
             _ = try await test.control("binary refuse 1 status=7")
             let sender = try await test.send(at: "127.0.0.2")
             sender.write(.good(1))

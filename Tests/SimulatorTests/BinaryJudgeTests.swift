@@ -66,7 +66,7 @@ import Testing
             verdict: .refused(.processingError)),
         Case(testDescription: "throttled", token: TestFrame.starting(0xf100_d000), verdict: .accepted),
         Case(testDescription: "silent", token: TestFrame.starting(0x0ff0_0000), verdict: .accepted),
-        // The first check that fails decides.
+        // If several checks fail, the first of them decides the status.
         Case(
             testDescription: "no token, no topic, no payload", token: [], payload: 0, hasTopic: false,
             verdict: .refused(.missingDeviceToken)),

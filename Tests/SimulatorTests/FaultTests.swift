@@ -49,7 +49,8 @@ import Testing
             var received: [UInt8] = []
             stream.onBytes = { received += $0 }
             let settings: [[UInt8]] = [[0, 0, 0, 4, 0, 0, 0, 0, 0], [0, 0, 0, 4, 1, 0, 0, 0, 0]]
-            // ":method: POST", ":scheme: https" and ":path: /" in HPACK. Without a provider token one stream is allowed.
+            // ":method: POST", ":scheme: https" and ":path: /" in HPACK.
+            // Before the first valid provider token the gateway allows only one stream.
             let requests: [[UInt8]] = [1, 3].map { [0, 0, 3, 1, 4, 0, 0, 0, $0, 0x83, 0x87, 0x84] }
             let frames =
                 Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + (settings + requests).flatMap(\.self)
@@ -188,7 +189,8 @@ import Testing
             _ = try await test.control("goaway now reason=Shutdown")
             client.cancel(stream: 3)
             try await test.until { test.gateway.openStreams == 0 }
-            // The gateway has sent everything. If it closed now, the arrival of these bytes would reset the connection.
+            // The gateway has sent everything, but must not close yet: if bytes of the client arrive at a closed socket, TCP
+            // resets the connection.
             try await client.writeUnknownFrames(bytes: 200_000)
             client.isReading = true
             #expect(try await pushes.value == Array(repeating: .answer(200), count: 20))
@@ -218,7 +220,8 @@ import Testing
             _ = try await test.control("silence 100%")
             async let hanging = client.push()
             #expect(await until { test.gateway.counters.silentStreams == 1 })
-            // The limit and the push leave in the same turn of the loop.
+            // The gateway lowers the limit and the client sends a push in the same turn of the event loop, so the client does not
+            // know the new limit yet.
             _ = try test.gateway.carryOut(try FaultCommand("streams 1", now: 0))
             #expect(try await client.push() == .closed(code: 7, unprocessed: true))
             #expect(test.gateway.counters.refusedStreams == 1 && test.gateway.counters.requests == 3)
@@ -263,7 +266,7 @@ import Testing
     }
 
     @Test func `an idle timeout closes a connection`() async throws {
-        // The first response arrives before the timeout, even if a thousand tests share the loop.
+        // The idle timeout is long enough for the first response, even if a thousand tests share the event loop.
         try await TestGateway.run(.with { $0.idleTimeout = .seconds(5) }) { test in
             let idle = try await test.connectAndStart()
             await idle.until { idle.end != nil }

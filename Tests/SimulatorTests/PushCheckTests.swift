@@ -62,7 +62,8 @@ struct PushCheckTests {
 
     private static func with(_ change: (inout Request) -> Void) -> Request { Request().with(change) }
 
-    /// Faults in the order of the checks: a change of the request, and the reason that it causes.
+    /// Faults of a request, in the order in which the gateway checks them: a change of the request, and the reason of the
+    /// refusal.
     static let faults: [(request: @Sendable (inout Request) -> Void, reason: Reason)] = [
         ({ $0.method = "GET" }, .methodNotAllowed), ({ $0.path = "/4/device/00" }, .badPath),
         ({ $0.credentials = .refused(.expiredProviderToken) }, .expiredProviderToken),
@@ -226,7 +227,7 @@ struct PushCheckTests {
         #expect(refusal(one, nil) == nil)
         #expect(refusal(one, "c.b") == .topicDisallowed)
         #expect(refusal(one, "c.a.location-query", "location") == .topicDisallowed)
-        // The topic of location pushes needs a provider token, even if the certificate lists the topic.
+        // Pushes to a location topic need a provider token, so the gateway refuses a certificate even if it lists the topic.
         let location = try #require(CertificateTopics(subjectUID: "c.a.location-query", topicsExtension: nil))
         #expect(refusal(location, "c.a.location-query", "location") == .topicDisallowed)
         #expect(refusal(location, nil, "location") == .topicDisallowed)

@@ -3,7 +3,7 @@ import HTTP2
 import Testing
 import Transport
 
-/// A raw HTTP/2 client on one connection. It reports responses unchanged.
+/// A simple HTTP/2 client with one connection. It returns responses without interpreting them.
 @Loop final class TestClient {
     /// The result of one request.
     enum Ending: Equatable, Sendable {
@@ -20,12 +20,12 @@ import Transport
     nonisolated static let id = "123e4567-e89b-12d3-a456-42665544000a"
     nonisolated static let token = String(repeating: "a7", count: 32)
 
-    /// The header that is sent with each push. Fields with empty values are omitted.
+    /// The value of the `authorization` header of each push. The client omits headers with empty values.
     var authorization = ""
     private(set) var goAways: [String] = []
     private(set) var limits: [UInt32] = []
     private(set) var uniqueIDs: [String] = []
-    /// The reason of the end; set when the gateway has closed or cut the connection.
+    /// Why the connection has ended: the gateway closed it or cut it; nil while the connection is open.
     private(set) var end: String?
     private let stream: ByteStream
     private let session = ClientSession()
@@ -71,7 +71,7 @@ import Transport
         stream.setNeedsFlush()
     }
 
-    /// Writes frames of an unknown type, and waits until the socket has accepted them.
+    /// Writes frames of an unknown type, and waits until the socket has accepted all bytes.
     func writeUnknownFrames(bytes: Int) async throws {
         let payload = 1_000
         let frame = [0, UInt8(payload >> 8), UInt8(payload & 0xff), 0x42, 0, 0, 0, 0, 0]

@@ -61,7 +61,7 @@ import Transport
         return client
     }
 
-    /// Connects without a client, for frames that no client would send.
+    /// Opens a connection on which the test writes raw bytes, for frames that no client would send.
     func connectRaw() async throws -> ByteStream {
         try await Dial(
             .tcp(host: "127.0.0.1", port: gateway.port), tls: nil, serverName: "localhost",
@@ -71,7 +71,8 @@ import Transport
 
     /// Connects to the binary interface, or to `port`.
     ///
-    /// - Parameter certificate: nil means the gateway's own temporary certificate. `isAnonymous` shows no certificate.
+    /// - Parameter certificate: nil for the temporary certificate that the gateway has made.
+    /// With `isAnonymous`, the client shows no certificate.
     func send(
         to port: UInt16? = nil, at host: String = "127.0.0.1", certificate: TLSIdentity? = nil,
         isAnonymous: Bool = false
@@ -95,7 +96,7 @@ import Transport
             .untilEnd()
     }
 
-    /// A counter of the binary interface, by its name in the counters' JSON.
+    /// Returns a counter of the binary interface by its name in the JSON text of the counters.
     func binaryNumber(_ name: String) -> Int? {
         let data = Data(gateway.countersJSON().utf8)
         let counters = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -104,13 +105,13 @@ import Transport
 
     var binary: BinaryCounters { gateway.binary!.counters }
 
-    /// A temporary authority that the gateway trusts.
+    /// Returns the temporary certificate authority that the gateway trusts.
     func authority() throws -> ThrowAwayAuthority {
         let file = URL(fileURLWithPath: gateway.options.folder + "/authority.pem")
         return try ThrowAwayAuthority(pem: Array(try Data(contentsOf: file)))
     }
 
-    /// Makes an `authorization` header. The gateway accepts it if all arguments have their defaults.
+    /// Makes the value of an `authorization` header. With the default arguments the gateway accepts it.
     func authorization(
         key: String = SimulatorCredentials.keyID, team: String = SimulatorCredentials.teamID,
         age: Int64 = 0, file: String? = nil
@@ -146,7 +147,7 @@ import Transport
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Waits for a condition that only the gateway knows.
+    /// Waits until a condition of the gateway is true. Polls it, because no event reaches the test.
     func until(_ isTrue: () -> Bool) async throws {
         let limit = ContinuousClock.now + .seconds(60)
         while !isTrue() {
@@ -159,7 +160,7 @@ import Transport
 }
 
 extension SimulatorOptions {
-    /// Options with the binary interface and the feedback service, which respond at once.
+    /// Options that add the binary interface and the feedback service, both without a delay of replies.
     static func binary(_ change: (inout SimulatorOptions) -> Void = { _ in }) -> SimulatorOptions {
         with { options in
             options.binaryPort = 0

@@ -3,16 +3,16 @@ import BinaryProtocol
 import EventLoop
 import Transport
 
-/// A raw connection to the binary interface or to the feedback service. It stores received bytes unchanged.
+/// A raw connection to the binary interface or to the feedback service. It stores the received bytes.
 @Loop final class TestSender {
     private(set) var received: [UInt8] = []
-    /// The reason of the end; set when the gateway has closed or cut the connection.
+    /// Why the connection has ended: the gateway closed it or cut it; nil while the connection is open.
     private(set) var end: String?
     let stream: ByteStream
     /// Called with the number of bytes each time bytes arrive.
     var onReceived: @Loop (Int) -> Void = { _ in }
     private var watchers: [CheckedContinuation<Void, Never>] = []
-    /// A time limit that closes the connection. The expectation of the test then fails.
+    /// A timer that closes the connection if the gateway does not. Then the test fails at its expectation.
     private var limit: Timer?
     private var isOverdue = false
 
@@ -79,7 +79,7 @@ struct TestFrame {
     static let good = [UInt8](repeating: 0xa7, count: 32)
     static let bad = starting(0xbad0_0000)
 
-    /// A token with these first four bytes, which choose its state in the simulator.
+    /// Returns a token with these first four bytes, which determine how the simulator responds to the token.
     static func starting(_ prefix: UInt32) -> [UInt8] {
         withUnsafeBytes(of: prefix.bigEndian) { Array($0) } + [UInt8](repeating: 0x11, count: 28)
     }

@@ -73,7 +73,7 @@ struct ThrowAwayAuthorityTests {
         #expect(Self.topics(inValue: value) == topics)
     }
 
-    /// The topics and kinds in the value of the topic list extension; nil if it is malformed.
+    /// The topics and kinds in the value of the topic list extension; nil if the value is malformed.
     private static func topics(inValue value: [UInt8]) -> [ThrowAwayAuthority.Topic]? {
         value.withUnsafeBytes { bytes in
             var outer = DERReader(bytes)

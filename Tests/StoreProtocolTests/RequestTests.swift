@@ -13,7 +13,7 @@ import Testing
     private func words(_ request: some Request) -> [String] {
         var bytes: [UInt8] = []
         request.command(keys, hash: Array("hash".utf8)).write(into: &bytes)
-        // In RESP, each argument follows the line with its length.
+        // In RESP, a line with the length precedes each argument.
         let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n").dropFirst()
         return lines.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }

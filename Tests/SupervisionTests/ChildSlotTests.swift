@@ -67,7 +67,7 @@ struct ChildSlotTests {
             func follows(_ before: Int32) async -> Bool { await until { slot.pid > 0 && slot.pid != before } }
             slot.start()
             var pid = slot.pid
-            // The child is asked to finish, does not react, and is ended.
+            // `sleep` does not finish when the slot asks it to, so the slot kills it.
             slot.replace(within: .seconds(-3))
             #expect(await follows(pid) && slot.restarts == 0)
             pid = slot.pid

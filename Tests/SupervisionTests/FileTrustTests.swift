@@ -19,7 +19,7 @@ struct FileTrustTests {
         #expect(FileTrust.trustProblem(owner: owner, mode: mode, user: 1000) == reason)
     }
 
-    /// - Returns: the reason why the file at `path` is not started, or an empty text.
+    /// - Returns: the reason why the farm refuses to start the file at `path`; an empty text if the farm would start it.
     private func trustProblem(to path: String) -> String {
         do {
             return try FileTrust.program(path) == path ? "" : "another file"

@@ -5,9 +5,9 @@ import LoopTesting
 import Supervision
 import Testing
 
-/// Processes that hold a coordinator's lock like its workers.
+/// Checks how a coordinator finds processes that hold its lock, such as workers of an exited coordinator.
 @Suite(.timeLimit(.minutes(1))) struct OrphansTests {
-    /// A shell under the name of a worker that waits for input forever.
+    /// A shell that has the name of a worker and waits for input forever.
     @Loop private final class Orphan {
         let process: ChildProcess
         private let ours: Int32
@@ -40,7 +40,7 @@ import Testing
         let home = folder.path
         let (lock, program) = (home + "/lock", home + "/pushfarm")
         try await folder.install("/bin/sh", as: "pushfarm")
-        // The script that the shell runs has the name of the role.
+        // The shell runs a script whose name is the role, so its command line looks like a child of the farm.
         for role in ["worker", "intake", "simulator"] { try folder.write("read -r word\n", to: role) }
         try await onLoop { () async throws -> Void in
             var orphans: [Orphan] = []
@@ -48,20 +48,21 @@ import Testing
                 orphans.append(try Orphan(program, ["pushfarm", role], in: home, lock: lock))
             }
             let workers = orphans.map(\.process.pid)
-            // These processes have another lock, another role or another name.
+            // These processes are not orphans of this coordinator: they have a different lock, a role without a lock, or a
+            // different program name.
             for (words, lock) in [
                 (["pushfarm", "worker"], home + "/lock.own"), (["pushfarm", "simulator"], lock),
                 (["sh", "worker"], lock),
             ] { orphans.append(try Orphan(program, words, in: home, lock: lock)) }
             #expect(await until { Self.found(lock) == workers.sorted() })
-            // The workers of this process are not orphans.
+            // The coordinator's own children are not orphans.
             #expect(Orphans.of(lock: lock, except: getpid()) == [])
-            // Another program is installed in place of the workers' program.
+            // An upgrade of the package replaces the file of the workers' program.
             try FileManager.default.removeItem(atPath: program)
             let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(workers[0])/exe")
             #expect(link.hasSuffix(" (deleted)"))
             #expect(Self.found(lock) == workers.sorted())
-            // A coordinator that did not wait for the orphans has created the lock file again.
+            // The lock file is deleted and created again, as by a coordinator that did not wait for the orphans.
             try FileManager.default.removeItem(atPath: lock)
             #expect(Self.found(lock) == [])
             try "nonce\n".write(toFile: lock, atomically: false, encoding: .utf8)

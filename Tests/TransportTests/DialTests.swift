@@ -38,7 +38,7 @@ import Testing
         try await onLoop { () async throws -> Void in
             let server = try await Server()
             var dial = server.dial
-            // The listener uses only one of its addresses.
+            // The server listens on only one of the addresses of localhost.
             dial.endpoint = .tcp(host: "localhost", port: server.listener.address.port)
             dial.firstAddress = first
             #expect(await Self.outcome(of: dial) == "connected")

@@ -32,7 +32,7 @@ import Testing
                 upstream?.close()
                 requests.put("end")
             }
-            // The closures keep both streams until the client closes.
+            // The closures keep both streams alive until the client closes its stream.
         }
 
         init(answer: String, to target: Endpoint? = nil) async throws {

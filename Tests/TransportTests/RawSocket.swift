@@ -5,7 +5,8 @@ final class RawSocket {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     struct Failure: Error { let number: Int32 }
 
-    /// Connects to this machine. With port 0, takes a free port instead, and listens there without accepting, or does not listen.
+    /// Connects to this machine. With port 0, the socket takes a free port instead and, if `listens` is true, listens
+    /// on this port without accepting connections.
     init(port: UInt16, listens: Bool = true) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

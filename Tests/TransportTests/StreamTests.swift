@@ -18,7 +18,7 @@ import Testing
             let peer = try await server.accepted.next()
             peer.write("early")
             peer.stream.close()
-            // The bytes could get lost during these turns of the loop.
+            // While the stream has no callbacks yet, the loop runs. A faulty stream would lose the early bytes now.
             let (other, hearer) = try await server.connect()
             other.write("later")
             #expect(try await hearer.expect("later"))
@@ -48,7 +48,7 @@ import Testing
     {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
-            // A stream that sees the end of its peer's output ends too.
+            // A stream ends when it reads the end of its peer's output.
             client.stream.isReading = false
             server.write("the last words")
             server.stream.endOutput()
@@ -90,7 +90,7 @@ import Testing
             let size = 32 << 20
             let fountain = client.pour(size)
             var last = 0
-            // Waits until the source is not asked for bytes during some turns, because the socket is full.
+            // Waits until the socket is full, so that some turns request no bytes from the source.
             #expect(
                 await until {
                     defer { last = fountain.produced }
@@ -110,7 +110,8 @@ import Testing
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
             client.stream.isReading = false
-            // Separate records. OpenSSL reads all of them from the socket with the first record.
+            // With TLS, each write is a separate TLS record. OpenSSL reads all records from the socket with the first
+            // record.
             for number in 0..<10 {
                 server.write("\(number)")
                 try await Loop.sleep(for: .milliseconds(1))
@@ -208,7 +209,7 @@ import Testing
             server.stream.isReading = false
             client.write("never read")
             try await Loop.sleep(for: .milliseconds(2))
-            // With unread bytes, the close becomes a reset.
+            // If a socket with unread bytes is closed, the system sends a reset.
             server.write("last words")
             server.stream.close()
             client.write("too late")
@@ -299,7 +300,7 @@ import Testing
             _ = party.pour(4 << 20)
             _ = try await calls.next()
             _ = try await party.ends.next()
-            // No read happens after the release except the current one.
+            // After the release, only the read that has already begun continues.
             #expect(calls.all.count <= 16)
         }
     }

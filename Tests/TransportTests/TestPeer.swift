@@ -10,8 +10,9 @@ import Simulator
 @Loop final class TestPeer {
     let stream: ByteStream
     private(set) var received: [UInt8] = []
-    /// The number of arrivals, and the end of the stream.
+    /// The number of bytes of each arrival.
     let arrivals = Mailbox<Int>()
+    /// The end of the stream.
     let ends = Mailbox<String>()
     /// Runs after bytes have arrived.
     var afterBytes: @Loop () -> Void = {}
@@ -41,7 +42,7 @@ import Simulator
         return self.text == text
     }
 
-    /// Sends `count` bytes of a pattern as the socket has room.
+    /// Sends `count` bytes of a pattern, whenever the socket has room.
     func pour(_ count: Int) -> ByteSource {
         let fountain = ByteSource(count)
         stream.source = { output in fountain.fill(&output) }
@@ -55,7 +56,7 @@ import Simulator
     let count: Int
     private(set) var produced = 0
     nonisolated static let chunk = 48 << 10
-    /// A pattern that repeats. Its length does not divide the size of any buffer.
+    /// A pattern that repeats. The pattern's length does not divide the size of any buffer.
     nonisolated private static let pattern = (0..<65_521).map {
         UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9)
     }

@@ -40,7 +40,8 @@ struct AllocationTests {
     }
 
     @Test func `thompson's shares are the probability of being best`() {
-        // Exact for two beta distributions with whole parameters: the sum below, by Evan Miller, "Formulas for Bayesian A/B testing".
+        // For two beta distributions with whole parameters, the sum below is exact (Evan Miller, "Formulas for Bayesian
+        // A/B testing").
         let (a, b) = (VariantTally(pulls: 8, rewards: 5), VariantTally(pulls: 10, rewards: 4))
         let shares = Self.shares(.thompson, [a, b])
         let exact = Self.probabilityThatSecondIsGreater(6, 4, 5, 7)

@@ -5,7 +5,8 @@ import Variants
 struct BanditSimulationTests {
     private static let chances = [0.2, 0.7]
 
-    /// The exact chance of the best variant at each push: all games of that length, weighed by their probability.
+    /// For each push, the exact probability that the best variant is chosen: the mean over all possible earlier games,
+    /// weighted by their probability.
     private static func exactChances(_ allocation: Allocation, pushes: Int) -> [Double] {
         var games: [(tallies: [VariantTally], weight: Double)] = [([.init(), .init()], 1)]
         return (0..<pushes).map { _ in

@@ -13,7 +13,7 @@ import Testing
     @Test func `a backlog larger than the window is sent and reported completely`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit(Array(repeating: 200, count: 16))
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(farm.counters.accepted == 3200 && farm.repeated == 0)
             let results = try await farm.results()
@@ -26,7 +26,7 @@ import Testing
     @Test func `many batches of one push are sent`() async throws {
         try await SenderFixture.run { farm in
             for _ in 0..<10 { try await farm.submit(Array(repeating: 1, count: 100)) }
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(farm.counters.accepted == 1000 && farm.repeated == 0)
             let results = try await farm.results()
@@ -40,7 +40,7 @@ import Testing
             $0.faults = [fault]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 10))
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(farm.counters.accepted == 1000 && farm.repeated == 0)
             let results = try await farm.results()
@@ -58,7 +58,7 @@ import Testing
         } _: { farm in
             let sender = farm.sender
             try await farm.submit(Array(repeating: 200, count: 10))
-            try farm.follow()
+            try farm.apply()
             #expect(await until { sender.takeNumbers()?.isStalled == true })
             #expect(farm.counters.refusedStreams < 60, "\(farm.counters.refusedStreams)")
             #expect(farm.counters.connections == 1)
@@ -78,7 +78,7 @@ import Testing
         try await SenderFixture.run { farm in
             try farm.order("answer 503 retry-after=\(asked)")
             try await farm.submit([1])
-            try farm.follow(longestRetryAfter: .seconds(longest))
+            try farm.apply(longestRetryAfter: .seconds(longest))
             try await farm.finish()
             #expect(try await farm.retryAfters() == [counts * 1000])
         }
@@ -92,9 +92,9 @@ import Testing
             let gateway = try await ScriptedGateway.start(farm.gateway.credentials.server) {
                 ScriptedGateway.Reply(isGoAway: true)
             }
-            try farm.follow(port: gateway.port)
+            try farm.apply(port: gateway.port)
             try await farm.submit([100])
-            // Each connection was useless, which is logged and lengthens the delay before the next dial.
+            // Each connection was useless. The sender logs this, and waits longer before the next dial.
             #expect(await until { farm.sender.pool.isStalled })
             #expect(gateway.connections == 3)
             gateway.stop()
@@ -104,7 +104,7 @@ import Testing
     @Test func `an HTTP error from a proxy is retried and pauses nothing`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([3])
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             for status in [407, 411, 301] {
                 try farm.order("answer \(status) reason=")
@@ -133,7 +133,7 @@ import Testing
             }
             try await farm.submit([3], options: PushOptions(delivery: .atMostOnce))
             try await farm.submit([3])
-            try farm.follow(port: gateway.port)
+            try farm.apply(port: gateway.port)
             try await farm.finish()
             #expect(requests == 6)
             #expect(try await farm.results() == ["failed": 3, "retry unknownOutcome": 3])
@@ -144,7 +144,7 @@ import Testing
     @Test func `the sender continues after gateway trouble even without held pushes`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([10])
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             // All pushes are in flight when the first response arrives.
             try farm.order("latency 100ms")
@@ -165,7 +165,7 @@ import Testing
         asked: Int?
     ) async throws {
         try await SenderFixture.run { farm in
-            try farm.follow()
+            try farm.apply()
             try farm.order("answer 429" + (asked.map { " retry-after=\($0)" } ?? ""))
             try await farm.submit([1], from: 7)
             try await farm.finish()
@@ -186,12 +186,12 @@ import Testing
 
     @Test func `a pause returns pushes that are not in flight and nothing is sent twice`() async throws {
         try await SenderFixture.run {
-            // The pushes are far from their responses when the pause arrives.
+            // The pause arrives long before the responses to the pushes.
             $0.faults = ["latency 200ms", "streams 50"]
         } _: { farm in
             let sender = farm.sender
             try await farm.submit(Array(repeating: 100, count: 8))
-            try farm.follow()
+            try farm.apply()
             #expect(await until { farm.counters.accepted >= 200 })
             sender.pause()
             #expect(await until { sender.window.held.isEmpty && sender.pool.openStreams == 0 })
@@ -212,11 +212,11 @@ import Testing
         try await SenderFixture.run { farm in
             let sender = farm.sender
             _ = try await farm.run("HSET", "{pushfarm:demo}:admission", "paused", "by hand", "since", "1")
-            try farm.follow()
+            try farm.apply()
             try await farm.submit([100, 100])
             #expect(await until { sender.suspension == .pausedInRedis })
             #expect(farm.counters.accepted == 0)
-            // The pause ends before the coordinator has seen it, so the coordinator never resumes the app.
+            // The pause ends before the coordinator has seen the pause, so the coordinator never resumes the app.
             _ = try await farm.run("HDEL", "{pushfarm:demo}:admission", "paused", "since")
             sender.searchBatches()
             #expect(await until { farm.counters.accepted == 200 })
@@ -228,10 +228,10 @@ import Testing
     @Test func `an app that is withdrawn and assigned again sends again unless paused`() async throws {
         try await SenderFixture.run { farm in
             let sender = farm.sender
-            try farm.follow()
+            try farm.apply()
             sender.leave()
             sender.assign([:])
-            // The message that the coordinator had in flight when it withdrew the app.
+            // This message was in flight when the coordinator withdrew the app.
             sender.pause()
             sender.resume()
             farm.assignAll()
@@ -248,7 +248,7 @@ import Testing
     @Test func `stale credentials are reported once and new ones send everything`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([100, 100, 100])
-            try farm.follow(generation: 1, tokenAge: 7200)
+            try farm.apply(generation: 1, tokenAge: 7200)
             let notice = try await farm.notices.next()
             guard case .settingRejected(let app, let doubt, let generation, let reason) = notice else {
                 Issue.record("\(notice)")
@@ -256,7 +256,7 @@ import Testing
             }
             #expect(app == "demo" && doubt == .credentialsStale && generation == 1)
             #expect(reason == "ExpiredProviderToken" && farm.counters.accepted == 0)
-            try farm.follow(generation: 2)
+            try farm.apply(generation: 2)
             try await farm.finish()
             #expect(farm.counters.accepted == 300 && farm.repeated == 0)
             let results = try await farm.results()
@@ -268,7 +268,7 @@ import Testing
         try await SenderFixture.run { farm in
             try await farm.submit([50], options: PushOptions(expiration: 1000, deadline: 1000))
             try await farm.submit([50])
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(farm.counters.requests == 50)
             let results = try await farm.results()
@@ -286,7 +286,7 @@ import Testing
             $0.faults = ["reset 100% processed"]
         } _: { farm in
             try await farm.submit([60], options: PushOptions(delivery: delivery))
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(farm.counters.accepted == 60)
             let results = try await farm.results()

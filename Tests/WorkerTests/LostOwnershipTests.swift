@@ -17,7 +17,7 @@ import Testing
             var fenced: [String] = []
             farm.context.onFenced = { fenced.append($0) }
             try await farm.submit(Array(repeating: 100, count: 4))
-            try farm.follow()
+            try farm.apply()
             #expect(await until { farm.sender.pool.openStreams >= 50 })
             for shard in 0..<4 { try await farm.takeOver(shard: shard) }
             #expect(await until { farm.sender.window.held.isEmpty && farm.sender.pool.openStreams == 0 })
@@ -34,7 +34,7 @@ import Testing
             $0.faults = ["latency 1000ms", "streams 60"]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 4))
-            try farm.follow()
+            try farm.apply()
             #expect(await until { farm.sender.pool.openStreams >= 50 })
             farm.sender.assign([:])
             var released: Set<UInt16> = []
@@ -76,7 +76,7 @@ import Testing
             let body = try #require(try await farm.run("HGET", "{pushfarm:demo}:batches", id).bytes)
             try await farm.put(body: [99] + body.dropFirst(), of: id)
             farm.sender.resume()
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(try await farm.ids(in: "paused") == [id])
             #expect(try await farm.ids(in: "in_flight:") == [])
@@ -96,7 +96,7 @@ import Testing
             $0.faults = ["latency 20ms", "streams 60"]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 12))
-            try farm.follow()
+            try farm.apply()
             #expect(await until { farm.counters.accepted >= 300 })
             try await farm.remember()
             #expect(await until { farm.counters.accepted >= 900 })
@@ -114,7 +114,7 @@ import Testing
         try await SenderFixture.run { farm in
             try await farm.submit([100, 100, 100])
             try await farm.remember()
-            try farm.follow()
+            try farm.apply()
             try await farm.finish()
             #expect(farm.counters.accepted == 300)
             // Redis now has no record that a worker ever held a batch.

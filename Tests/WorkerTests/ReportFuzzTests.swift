@@ -15,7 +15,7 @@ import Testing
 /// Responses of every kind pass through all stages: gateway, worker, report, results stream, results consumer, and the scripts
 /// on a real Redis. With any response, every push gets an outcome and the accounting is exact.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ReportFuzzTests {
-    /// All statuses except those that stop the app until an operator resumes it: 401, 403, 407.
+    /// All statuses except the statuses that stop the app until an operator resumes it: 401, 403, 407.
     private static let statuses: [UInt16] = [
         400, 400, 400, 400, 404, 405, 410, 411, 413, 418, 422, 451, 499, 226, 299, 500, 502, 503, 507, 599,
     ]
@@ -84,7 +84,7 @@ import Testing
                 }
             }
             gatherer.start()
-            try farm.follow(port: gateway.port)
+            try farm.apply(port: gateway.port)
             try await farm.untilFinished(jobs: 6)
             await gatherer.stop()
             let (jobs, total) = (try await farm.jobRecords(6), farm.pushes)

@@ -12,7 +12,7 @@ import Testing
         let token: String
     }
 
-    /// The connections with the number of pushes on each: pushes of `high`, and other pushes.
+    /// For each connection, the number of its `high` pushes and the number of its other pushes.
     private static func connections(_ ledger: String, high: Set<Int>) throws -> (
         bulk: [Int: Int], high: [Int: Int]
     ) {
@@ -39,7 +39,7 @@ import Testing
         } _: { farm in
             let campaign = Array(repeating: 250, count: 6)
             try await farm.submit(campaign, lane: .bulk)
-            try farm.follow(most: 2)
+            try farm.apply(most: 2)
             #expect(await until { farm.sender.pool.openStreams >= 50 })
             var high: Set<Int> = []
             for _ in 0..<20 {
@@ -71,7 +71,7 @@ import Testing
             $0.faults = ["latency 20ms"]
         } _: { farm in
             try await farm.submit([250, 250], lane: .bulk)
-            try farm.follow()
+            try farm.apply()
             #expect(await until { farm.sender.pool.openStreams >= 50 })
             try await farm.submit([5])
             try await farm.finish()

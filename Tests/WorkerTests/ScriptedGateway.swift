@@ -10,7 +10,7 @@ import Transport
         var status: UInt16 = 200
         var retryAfter: String?
         var body: [UInt8] = []
-        /// Sends GOAWAY that covers the request, and no response.
+        /// Whether the gateway sends no response, but a GOAWAY with the stream of the request as the last stream.
         var isGoAway = false
     }
 

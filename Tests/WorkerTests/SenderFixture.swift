@@ -92,7 +92,7 @@ import Testing
     ///   - most: the maximum of connections.
     ///   - kept: the number of connections that stay open at any load.
     ///   - port: the port of another gateway with the same identity.
-    func follow(
+    func apply(
         generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20),
         environment: String = "", most: Int = 1, kept: Int = 1, longestRetryAfter: Duration = .seconds(600),
         port: UInt16? = nil
@@ -110,7 +110,7 @@ import Testing
             generation: generation, requestTimeout: timeout, connections: most, firstAddress: 0)
         plan.governor = GovernorSettings(connections: kept)
         plan.longestRetryAfter = longestRetryAfter
-        sender.follow(plan, topic: "com.example.demo", environment: environment)
+        sender.apply(plan, topic: "com.example.demo", environment: environment)
     }
 
     /// Puts a job with batches of these sizes into Redis and sends a wake-up.
@@ -146,7 +146,6 @@ import Testing
         _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
     }
 
-    /// The entries of the results stream.
     private func entries() async throws -> [ResultsEntry] {
         var command = RESPCommand()
         for word in ["XRANGE", "{pushfarm:demo}:results", "-", "+"] { command.append(word) }

@@ -20,7 +20,7 @@ import Testing
         numbers.map { number in
             let record = SuppressionRecord(
                 reason: reason, scope: scope.number, time: 1_700_000_000, token: Batches.token(number)[...])
-            // The test farm distributes batches to shards in turns.
+            // The test farm distributes batches to shards in turn.
             return Suppress.Entry(shard: 0, record: record)
         }
     }
@@ -34,7 +34,7 @@ import Testing
                         Self.entries(start..<start + 1000), scopes: [Self.scope], writer: "t", step: start + 1
                     ))
             }
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             try await farm.submit([200])
             farm.assignAll()
             #expect(!farm.sender.suppressionLists.isLoaded(0) && farm.sender.window.shards.tokens.isEmpty)
@@ -49,7 +49,7 @@ import Testing
         async throws
     {
         try await SenderFixture.run { farm in
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             try await farm.submit([100])
             try await farm.finish()
             #expect(farm.counters.accepted == 100)
@@ -80,7 +80,7 @@ import Testing
         async throws
     {
         try await SenderFixture.run { farm in
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             let store = farm.sender.store
             for start in stride(from: 0, to: 3000, by: 1000) {
                 _ = try await store.perform(
@@ -112,14 +112,14 @@ import Testing
 
     @Test func `a Redis that lost its last seconds is read again from an earlier point`() async throws {
         try await SenderFixture.run { farm in
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             let (store, key) = (farm.sender.store, "{pushfarm:demo}:suppressed:00")
             @Loop func known() -> Int? { farm.sender.suppressionLists.list(of: 0)?.table.count }
             _ = try await store.perform(
                 Suppress(Self.entries(0..<10), scopes: [Self.scope], writer: "t", step: 1))
             farm.sender.searchBatches()
             #expect(await until { known() == 10 })
-            // Records written after the loss may have stream ids that were read before the loss.
+            // After Redis has lost data, new records may get stream ids that the worker has already read.
             _ = try await store.perform(
                 Suppress(Self.entries(10..<15), scopes: [Self.scope], writer: "t", step: 2))
             let lines = try await farm.run("XRANGE", key, "-", "+").array ?? []
@@ -141,7 +141,7 @@ import Testing
 
     @Test func `a pause drops records that were not confirmed`() async throws {
         try await SenderFixture.run { farm in
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             let dead = Self.entries(0..<10)
             #expect(await until { farm.sender.suppressionLists.isWhole })
             let now = farm.redis.clock.seconds
@@ -167,7 +167,7 @@ import Testing
         } _: { farm in
             try farm.order("latency 500ms")
             try farm.order("answer \(answer)")
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             try await farm.submit([20])
             var atPause = 0
             #expect(
@@ -192,7 +192,7 @@ import Testing
         try await SenderFixture.run { farm in
             _ = try await farm.run("HSET", "{pushfarm:demo}:suppression", "holding", "1")
             try farm.order("answer \(answer)")
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             farm.sender.searchBatches()
             #expect(await until { farm.sender.suppressionLists.holdsUnconfirmed })
             try await farm.submit([20])
@@ -208,7 +208,7 @@ import Testing
         try await SenderFixture.run { farm in
             farm.sender.assign([:])
             _ = try await farm.run("SET", "{pushfarm:demo}:suppression", "no hash")
-            try farm.follow(environment: "here")
+            try farm.apply(environment: "here")
             try await farm.submit([20])
             farm.assignAll()
             #expect(await until { farm.sender.suppressionLists.isWhole })

@@ -17,7 +17,7 @@ import Testing
             $0.faults = ["silence 0.4%", "latency 10ms"]
         } _: { farm in
             for _ in 0..<4 { try await farm.submit(Array(repeating: 250, count: 20), lane: .bulk) }
-            try farm.follow(timeout: .seconds(120), most: connections, kept: connections)
+            try farm.apply(timeout: .seconds(120), most: connections, kept: connections)
             #expect(
                 await until {
                     farm.counters.accepted + farm.sender.pool.openStreams == 20_000

@@ -12,7 +12,7 @@ struct ProgramRun {
     private let folder: TestFolder
     private let child: Child
 
-    /// Starts the program with `variables` and without a path for programs.
+    /// Starts the program with `variables`, and with an empty `PATH` unless `variables` sets it.
     init(_ arguments: [String], _ variables: [String: String] = [:]) throws {
         folder = try TestFolder()
         child = try Child(
@@ -27,7 +27,8 @@ struct ProgramRun {
 
     func signal(_ number: Int32) { child.signal(number) }
 
-    /// The first line of output with its line feed. At the end of the output the text is shorter.
+    /// The first line of output with its line feed. If the output ends before a line feed, returns the text up to the
+    /// end.
     func firstLine() async throws -> String {
         try await eventually("the program prints a line") {
             let hasEnded = child.hasEnded

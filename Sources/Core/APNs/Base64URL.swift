@@ -22,7 +22,7 @@ package enum Base64URL {
         return text
     }
 
-    /// Decodes text, with or without padding to a multiple of 4. Returns nil for any other character, an
+    /// Decodes text, with or without padding to a multiple of 4 characters. Returns nil for a character outside the alphabet, an
     /// impossible length, or nonzero unused bits.
     package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         var digits = text[...]

@@ -9,10 +9,9 @@ package enum AppleExtension {
 /// The topics that a client certificate may push to.
 /// - Source: certificates that Apple issues: the subject attribute UID, and ``AppleExtension/topics``.
 package struct CertificateTopics: Hashable, Sendable {
-    /// The topics in the order of the extension, followed by the subject's topic unless the extension lists
-    /// it.
+    /// The topics in the order of the extension, followed by the subject's topic if the extension does not contain that topic.
     package let allowed: [String]
-    /// The UID of the certificate's subject.
+    /// The UID of the certificate's subject, which is a topic; nil if the subject has no UID.
     package let subjectTopic: String?
 
     /// - Parameters:
@@ -37,7 +36,7 @@ package struct CertificateTopics: Hashable, Sendable {
         subjectTopic = subjectUID
     }
 
-    /// The default topic of a push that names none; nil unless the certificate allows exactly one topic.
+    /// The topic of a push that names no topic; nil unless the certificate allows exactly one topic.
     package var onlyTopic: String? { allowed.count == 1 ? allowed[0] : nil }
 
     package func allows(_ topic: UnsafeRawBufferPointer) -> Bool {
@@ -67,7 +66,7 @@ package enum DER {
     }
 }
 
-/// Reads the elements of a DER encoding one after another. The content of an element needs its own reader.
+/// Reads the elements of a DER encoding one after another. To read elements inside of an element, create another reader.
 ///
 /// Supports only one-byte tags and definite lengths, which certificate extensions use.
 struct DERReader {
@@ -92,7 +91,7 @@ struct DERReader {
         return (tag, UnsafeRawBufferPointer(rebasing: bytes[position..<position + length]))
     }
 
-    /// Returns the content of the next element if the element has this tag.
+    /// Returns the content of the next element if the element has the tag `tag`.
     mutating func next(_ tag: UInt8) -> UnsafeRawBufferPointer? {
         guard let element = next(), element.tag == tag else { return nil }
         return element.content

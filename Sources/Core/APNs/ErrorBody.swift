@@ -1,16 +1,16 @@
 import PushModel
 
-/// The body of a refusal by APNs: `{"reason": "…", "timestamp": …}`.
+/// The body of an APNs response that refuses a push: `{"reason": "…", "timestamp": …}`.
 package struct ErrorBody: Hashable, Sendable {
-    /// The longest reason that is kept, in bytes of UTF-8. The reasons of APNs have fewer than 30.
+    /// The longest reason that is kept, in bytes of UTF-8. All reasons of APNs are shorter than 30 bytes.
     package static let longestReason = 100
 
-    /// The gateway's reason; never empty.
+    /// The gateway's reason, never empty; nil if the body has no reason.
     package let reason: String?
-    /// When the token became invalid, in milliseconds since 1970.
+    /// When the token became invalid, in milliseconds since 1970; nil if the body has no timestamp.
     package let timestamp: Int64?
 
-    /// Reads a body. Unknown members, members of other types and an empty reason are ignored.
+    /// Reads a body. Ignores unknown members, members with a value of another type, and an empty reason.
     ///
     /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -21,7 +21,7 @@ package struct ErrorBody: Hashable, Sendable {
         timestamp = members.timestamp
     }
 
-    /// Whether the body cannot come from the gateway, which sends an empty body or one JSON object.
+    /// Whether the body cannot come from the gateway. The gateway sends either no body or one JSON object.
     package static func isForeign(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && members(of: bytes) == nil
     }
@@ -65,7 +65,7 @@ package enum GoAwayReason: Hashable, Sendable {
     case text(String)
     case nothing
 
-    /// The longest text that is kept, in bytes of UTF-8.
+    /// Maximum length of a kept text, in bytes of UTF-8.
     package static let longestText = 200
 
     package init(debugData: UnsafeRawBufferPointer) {
@@ -87,10 +87,10 @@ package enum GoAwayReason: Hashable, Sendable {
         }
     }
 
-    /// The meaning of the note for the connection and its credentials.
+    /// The meaning of the debug data for the connection and its credentials.
     ///
-    /// A reason that concerns single pushes explains why the gateway closes, but proves nothing about the pushes in
-    /// flight.
+    /// A reason about a single push only explains why the gateway closes the connection. A reason about a single push proves
+    /// nothing about the outcomes of the pushes in flight.
     package var verdict: Verdict {
         guard case .reason(let words) = self, let known = Reason(rawValue: words) else {
             return .connectionOver(reason: words)

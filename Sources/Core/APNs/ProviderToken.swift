@@ -17,7 +17,7 @@ package enum ProviderToken {
 
     /// Returns the complete token.
     ///
-    /// - Parameter sign: returns the signature of its input in ``signatureLength`` bytes; its error is
+    /// - Parameter sign: signs its input and returns the signature, ``signatureLength`` bytes long; an error of `sign` is
     ///   rethrown.
     package static func make<Failure: Error>(
         keyID: String, teamID: String, issuedAt: Int64, sign: ([UInt8]) throws(Failure) -> [UInt8]

@@ -1,6 +1,6 @@
-/// Decides when to renew a key's provider token: by age or after a refusal, but at most once in 20 minutes.
+/// Decides when a key's provider token is renewed: at a certain age or after a refusal, but at most once in 20 minutes.
 ///
-/// The first token does not count as a renewal. If the gateway refuses it at once, one other token is made without delay. A
+/// The first token does not count as a renewal. If the gateway refuses the first token, one more token is made without delay. A
 /// refused token is never used again.
 /// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other
 /// clock.
@@ -11,8 +11,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
         case keep
         /// Make a new token and report it with ``minted(at:)``.
         case mint
-        /// The gateway refused the token, and the last renewal is too recent for another. The clock, the key
-        /// or the team is wrong, so the app must pause with an error.
+        /// The gateway refused the token, and the last renewal is too recent for another renewal. The clock, the key or the team
+        /// is wrong, so the app must pause with an error.
         case wrong
     }
 
@@ -26,9 +26,10 @@ package struct ProviderTokenAge: Hashable, Sendable {
 
     /// The `iat` claim of the present token; nil without a token.
     package private(set) var issuedAt: Int64?
-    /// When a token last replaced another one.
+    /// When a token last replaced another token; nil before the first renewal.
     package private(set) var renewedAt: Int64?
-    /// The `iat` claim of the newest refused token. Older tokens count as refused too.
+    /// The `iat` claim of the newest refused token; nil before the first refusal. All tokens that are older than the refused
+    /// token count as refused too.
     private var refusedAt: Int64?
 
     package init(refreshAge: Int64 = 50 * 60, leastAge: Int64 = 20 * 60) {
@@ -36,7 +37,7 @@ package struct ProviderTokenAge: Hashable, Sendable {
         self.leastAge = leastAge
     }
 
-    /// Returns the `iat` claim for a new token; it is later than that of every refused token.
+    /// Returns the `iat` claim for a new token. The claim is later than the `iat` claim of every refused token.
     package func issueTime(now: Int64) -> Int64 { refusedAt.map { max(now, $0 &+ 1) } ?? now }
 
     /// Notes that this host made a token.
@@ -45,11 +46,11 @@ package struct ProviderTokenAge: Hashable, Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// Offers a token that another host shared.
+    /// Considers a token that another host made and shared.
     ///
-    /// - Parameter renewed: when a token last replaced another one on the other host.
-    /// - Returns: whether to use the offered token: it is newer than the present and all refused tokens, and
-    ///   its time is not in the future.
+    /// - Parameter renewed: when a token last replaced another token on the other host.
+    /// - Returns: true if the offered token becomes the present token. The offered token must be newer than the present token and
+    ///   all refused tokens, younger than ``refreshAge``, and its `iat` claim must not be in the future.
     package mutating func adopt(issuedAt offered: Int64, renewedAt renewed: Int64? = nil, now: Int64) -> Bool
     {
         if let renewed, renewed <= now + Self.clockTolerance, renewed > renewedAt ?? .min {
@@ -67,8 +68,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
 
     /// Notes that the gateway refused a token; all older tokens count as refused too.
     package mutating func refuse(tokenOf issuedAt: Int64, now: Int64) {
-        // A refused token from the future came from a host with a wrong clock. It is ignored, or no later
-        // token could follow.
+        // A refused token whose `iat` claim is in the future came from a host with a wrong clock. The refusal is ignored, because
+        // otherwise all later tokens of this host would count as refused.
         guard issuedAt == self.issuedAt || issuedAt <= now + Self.clockTolerance else { return }
         refusedAt = max(refusedAt ?? .min, issuedAt)
     }
@@ -76,8 +77,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
     /// Whether the gateway has refused a token of these credentials.
     package var hasRefusal: Bool { refusedAt != nil }
 
-    /// Decides whether the present token may be used. A token from the future was made before the clock was
-    /// set back.
+    /// Decides whether the present token may be used. A token whose `iat` claim is in the future is replaced, because the token
+    /// was made before the clock was set back.
     package func decide(now: Int64) -> Decision {
         if let refusedAt, issuedAt ?? .min <= refusedAt {
             return renewalIn(now: now) == 0 ? .mint : .wrong
@@ -87,7 +88,7 @@ package struct ProviderTokenAge: Hashable, Sendable {
         return age >= refreshAge || age < -Self.clockTolerance ? .mint : .keep
     }
 
-    /// Returns the seconds until a new token may replace a refused one.
+    /// Returns the seconds until a new token may replace a refused token.
     package func renewalIn(now: Int64) -> Int64 {
         guard let renewedAt else { return 0 }
         return max(0, leastAge - (now - renewedAt))

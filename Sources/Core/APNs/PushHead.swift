@@ -1,9 +1,10 @@
 package import PushModel
 
-/// The options that the pushes of one segment share, also as request headers. Heads are compared by identity.
+/// The options that all pushes of one batch segment share, and the request headers made from these options. Heads are compared by
+/// identity.
 package final class PushHead {
     package let options: PushOptions
-    /// Whether the pushes were tried before.
+    /// Whether the pushes are retries.
     package let isRetry: Bool
     package let topic: [UInt8]
     package let pushType: String
@@ -11,8 +12,8 @@ package final class PushHead {
     package let expiration: String?
     package let collapseID: String?
 
-    /// - Parameter topic: the app's topic, to which the push type adds its suffix. A topic in the options
-    ///   takes precedence.
+    /// - Parameter topic: the app's topic, to which the push type adds its suffix. A topic in the options takes precedence over
+    ///   the app's topic.
     package init(_ options: PushOptions, appTopic: String, isRetry: Bool = false) {
         self.options = options
         self.isRetry = isRetry

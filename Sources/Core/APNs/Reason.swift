@@ -24,7 +24,7 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
     case missingProviderToken = "MissingProviderToken"
     case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
     case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
-    /// An alternative spelling of ``badEnvironmentKeyIDInToken`` that clients know.
+    /// The spelling of ``badEnvironmentKeyIDInToken`` in other clients' lists of reasons.
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
@@ -58,11 +58,12 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The HTTP statuses of all reasons. A response with another status and no reason does not come from the
+    /// The HTTP statuses of all reasons. A response that has no reason and a status outside this set does not come from the
     /// gateway.
     static let statuses = Set(allCases.map(\.status))
 
-    /// Whether the reason refuses the provider token itself, which then is never accepted later.
+    /// Whether the reason refuses the provider token itself. After a response with this reason, the gateway never accepts the
+    /// token again.
     package var refusesProviderToken: Bool {
         switch self {
         case .invalidProviderToken, .expiredProviderToken, .badEnvironmentKeyIDInToken,

@@ -1,9 +1,9 @@
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes equal those of `text`. The standard library compares strings byte by byte through an
-    /// iterator, which took most of the time of checking a push.
+    /// Whether the bytes equal the bytes of `text`. This function replaces the standard library's comparison, which reads strings
+    /// byte by byte through an iterator and took most of the time of checking a push.
     package func equals(_ text: String) -> Bool { count == text.utf8.count && hasPrefix(text) }
 
-    /// Whether the bytes begin with those of `text`.
+    /// Whether the bytes begin with the bytes of `text`.
     package func hasPrefix(_ text: String) -> Bool {
         guard count >= text.utf8.count else { return false }
         let isPrefix = text.utf8.withContiguousStorageIfAvailable { prefix in
@@ -14,7 +14,7 @@ extension UnsafeRawBufferPointer {
         return isPrefix ?? starts(with: text.utf8)
     }
 
-    /// Returns the bytes after the first `count`, which must exist.
+    /// Returns the bytes after the first `count` bytes. There must be at least `count` bytes.
     package func after(_ count: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[count...])
     }

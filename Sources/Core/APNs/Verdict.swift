@@ -1,39 +1,40 @@
-/// The meaning of a response other than an acceptance for the push, its app and its connection.
+/// The meaning of a response that does not accept a push, for the push, its app and its connection.
 ///
-/// A reason is the gateway's own text, unchanged. Without a reason in the response, the status names it
-/// ("HTTP404").
+/// A reason is the gateway's text, unchanged. If the response has no reason, the reason is made from the status, such as
+/// "HTTP404".
 package enum Verdict: Hashable, Sendable {
-    /// No push to this token can succeed. `timestamp` is when the gateway found the token invalid, in
-    /// milliseconds since 1970. The token may be valid if the app registered it later.
+    /// No push to this token can succeed. `timestamp` is when the gateway found the token invalid, in milliseconds since 1970.
+    /// The token may be valid again if the app registered the token after `timestamp`.
     case tokenInvalid(reason: String, timestamp: Int64?)
     /// The push can never be accepted, although its token is valid.
     case requestWrong(reason: String)
-    /// The configuration of the app or its topic is wrong.
+    /// The app's configuration is wrong, for example its topic.
     case configurationWrong(reason: String)
     /// The gateway refuses the app's credentials.
     case credentialsWrong(reason: String)
-    /// The gateway may accept another provider token on another connection.
+    /// The gateway refuses the provider token on this connection, but may accept a new token or the token on a new connection.
     case credentialsStale(reason: String)
-    /// Provider tokens were renewed too often: retry later with the older token.
+    /// The provider token was renewed too often. Retry later with the older provider token.
     case authenticationSlow(reason: String)
-    /// The token got too many pushes: retry later.
+    /// The gateway got too many pushes for the token. Retry later.
     case throttled(reason: String)
-    /// The gateway has trouble, or an intermediary responded in its place: retry later. `reconnect`: this server will close the
-    /// connection.
+    /// The gateway has trouble, or a proxy responded in place of the gateway. Retry later. `reconnect` is true if the server will
+    /// close the connection.
     case serverTrouble(reason: String, reconnect: Bool)
     /// A proxy responded in place of the gateway and may have forwarded the push, so the outcome is unknown.
     /// - Source: RFC 9110, 15.6.3 (502) and 15.6.5 (504).
     case outcomeUnknown(reason: String)
-    /// The gateway could not process this push and gives no cause: retry a few times, then fail.
+    /// The gateway could not process this push and gives no cause. Retry a few times, then let the push fail.
     case processingFailed(reason: String)
-    /// The connection has ended: the push may be sent on another one.
+    /// The connection has ended. The push may be sent on another connection.
     case connectionOver(reason: String)
 
     /// Judges a response whose status is not 200.
     ///
-    /// A known reason decides if its usual status is of the same class (4xx, 5xx) as `status`; otherwise the status alone
-    /// decides. A response that the gateway cannot have sent indicates trouble between worker and gateway, for example a proxy's
-    /// 411, or its 502 with an HTML page. Such a response only shows whether the push may have been forwarded.
+    /// If the reason is known, and its usual status and `status` are both 4xx or both 5xx, the reason decides. Otherwise `status`
+    /// alone decides. A response that the gateway cannot have sent shows trouble between worker and gateway, for example a
+    /// proxy's 411, or a proxy's 502 with an HTML page. The status of a response from a proxy only shows whether the proxy may
+    /// have forwarded the push to the gateway.
     /// - Parameters:
     ///   - reason: the reason in the response, compared exactly; nil if absent.
     ///   - timestamp: the timestamp in the response, in milliseconds since 1970.
@@ -78,8 +79,8 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// Whether a proxy that responds with this status may have forwarded the request. Statuses 501, 503 and 505 mean that it did
-    /// not.
+    /// Whether a proxy that responds with this status may have forwarded the request. Statuses 501, 503 and 505 mean that the
+    /// proxy did not forward the request.
     private static func mayHaveBeenSentOn(_ status: Int) -> Bool {
         (500...599).contains(status) && ![501, 503, 505].contains(status)
     }
@@ -114,8 +115,7 @@ package enum Verdict: Hashable, Sendable {
 
     private init(unknown words: String, status: Int, timestamp: Int64?) {
         switch status {
-        // Only 200 means delivered. A push with another success status, or a wrong request, must not be sent
-        // again.
+        // Only 200 means delivered. After any other 2xx status or a 4xx status, the push must not be sent again.
         case 200...299, 400...499:
             switch status {
             case 401, 403, 407: self = .credentialsWrong(reason: words)

@@ -1,10 +1,10 @@
-/// One notification to send; token and payload are borrowed.
+/// One notification to send. Token and payload point to memory of the caller.
 package struct BinaryNotification {
     package var token: UnsafeRawBufferPointer
     package var payload: UnsafeRawBufferPointer
     package var identifier: UInt32
-    /// The expiration in seconds since 1970; 0: the gateway must not store the notification; nil: the gateway
-    /// stores it as long as it can.
+    /// The expiration in seconds since 1970. 0 means that the gateway must not store the notification; nil means that the gateway
+    /// stores the notification as long as possible.
     package var expiration: UInt32?
     /// The priority, 10 or 5; nil means the gateway's default, which is 10.
     package var priority: UInt8?
@@ -109,15 +109,17 @@ enum BinaryItem: UInt8 {
     case priority = 5
 }
 
-/// The result of reading the first frame of the bytes that a gateway received.
+/// The result of reading the first frame of the bytes that a client sent.
 package enum BinaryFrame {
     /// The frame is not complete yet.
     case incomplete
-    /// A complete frame of `length` bytes. It borrows the bytes, and its sizes are not checked yet.
+    /// A complete frame of `length` bytes. The notification borrows the bytes, and the sizes of token and payload are not checked
+    /// yet.
     case notification(BinaryNotification, command: BinaryCommand, length: Int)
-    /// A malformed frame. The identifier is 0 if it was not read; `length` is nil if the end of the frame is unknown.
+    /// A malformed frame. The identifier is 0 if the frame is malformed before its identifier; `length` is nil if the end of the
+    /// frame is unknown.
     case unreadable(identifier: UInt32, length: Int?)
-    /// The byte is not a known command.
+    /// The first byte is not a known command.
     case unknownCommand(UInt8)
 
     /// The largest accepted content of a command 2 frame, in bytes.
@@ -156,7 +158,7 @@ package enum BinaryFrame {
             return T(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
         }
 
-        /// Reads a length of two bytes and as many bytes.
+        /// Reads a length in two bytes, then that number of bytes.
         mutating func counted() -> UnsafeRawBufferPointer? {
             guard let count: UInt16 = number(), Int(count) <= bytes.count - offset else { return nil }
             defer { offset += Int(count) }
@@ -181,7 +183,7 @@ package enum BinaryFrame {
             var items = Reader(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), offset: offset)
             let none = UnsafeRawBufferPointer(rebasing: bytes[end..<end])
             var found = BinaryNotification(token: none, payload: none, identifier: 0)
-            // One bit per item, because no item may occur twice.
+            // One bit per kind of item that was read, because each kind of item may occur only once in a frame.
             var seen: UInt8 = 0
             while items.offset < end {
                 guard let byte: UInt8 = items.number(), let item = BinaryItem(rawValue: byte),

@@ -2,8 +2,8 @@ package import APNs
 
 /// The reply that a gateway may send before it closes a connection: 6 bytes, big-endian.
 ///
-/// Contains 8, the status as `UInt8`, and an identifier as `UInt32`. The identifier names the refused notification, or
-/// the last accepted one for the status ``BinaryStatus/shutdown``.
+/// The bytes are the number 8, the status as `UInt8`, and an identifier as `UInt32`. The identifier names the refused
+/// notification. With the status ``BinaryStatus/shutdown``, the identifier names the last accepted notification.
 /// - Source: Apple, "Binary Provider API", error-response packet.
 package struct BinaryReply: Hashable, Sendable {
     package static let length = 6
@@ -31,7 +31,7 @@ package struct BinaryReply: Hashable, Sendable {
         package enum Progress: Hashable, Sendable {
             case incomplete
             case reply(BinaryReply)
-            /// The bytes are not a valid reply and prove nothing.
+            /// The bytes are not a valid reply and prove nothing about any push.
             case malformed
         }
 
@@ -79,7 +79,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package static let invalidTopicSize = BinaryStatus(rawValue: 6)
     package static let invalidPayloadSize = BinaryStatus(rawValue: 7)
     package static let invalidToken = BinaryStatus(rawValue: 8)
-    /// The gateway closes for maintenance. The reply names the last notification that it accepted.
+    /// The gateway closes the connection for maintenance. The reply names the last notification that the gateway accepted.
     package static let shutdown = BinaryStatus(rawValue: 10)
     package static let protocolError = BinaryStatus(rawValue: 128)
     package static let unknown = BinaryStatus(rawValue: 255)

@@ -3,16 +3,16 @@ package import FarmPolicy
 /// The settings of a binary connection to a gateway.
 package struct BinarySettings: Hashable, Sendable {
     package var command: BinaryCommand
-    /// The minimum quiet time after which pushes sent to a gateway count as accepted.
+    /// The minimum of the quiet time. After a quiet time, the pushes that the gateway has read count as accepted.
     package var quietTime: Duration
     /// Whether a retiring connection ends with a push that the gateway certainly refuses. The gateway's reply then
     /// proves that earlier pushes were accepted.
     package var endsWithSentinel: Bool
-    /// Whether TLS 1.3 KeyUpdates ask the gateway's TLS how much its program has read.
+    /// Whether the worker sends TLS 1.3 KeyUpdates to learn how many bytes the gateway's program has read.
     package var asksIfRead: Bool
-    /// The number of pushes without a known outcome that one worker may have.
+    /// The maximum number of pushes that one worker may have sent without knowing their outcomes.
     package var window: Int
-    /// The number of connections that one worker may dial per minute.
+    /// The maximum number of connections that one worker may open per minute.
     package var dialsPerMinute: Int
 
     package init(
@@ -32,32 +32,33 @@ package struct BinarySettings: Hashable, Sendable {
 ///
 /// - Source: Apple, "Binary Provider API" and "Legacy Notification Format".
 package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
-    /// Contains no identifier, so the gateway never names a refused notification.
+    /// The frame contains no identifier, so the gateway never names a refused notification.
     case simple = 0
-    /// Contains an identifier and an expiration.
+    /// The frame contains an identifier and an expiration.
     case enhanced = 1
-    /// Contains items in a frame: identifier, expiration and priority.
+    /// The frame contains items: identifier, expiration and priority.
     case framed = 2
 
     /// The maximum length of a payload in bytes.
     package var longestPayload: Int { self == .framed ? 2048 : 256 }
-    /// Whether the gateway's replies name notifications that this command sent.
+    /// Whether the gateway's replies can name a notification that was sent with this command.
     package var isIdentified: Bool { self != .simple }
     /// The maximum length of a device token in bytes.
     package static let longestToken = 100
 }
 
-/// Facts that the connections to one binary gateway have learned: how long its replies take, and how many pushes it
-/// accepts between two refusals.
+/// Facts that the connections to one binary gateway have learned: how long the gateway's replies take, and how many pushes the
+/// gateway accepts between two refusals.
 package final class BinaryGatewayProfile {
     package var quiet: QuietTime
     package var pace: SendPace
-    /// The number of pushes that wait for a connection, and the number of allowed connections.
+    /// `pushes`: the number of pushes that wait for a connection; `connections`: the number of connections that may be open.
     package var waiting = (pushes: Int.max, connections: 1)
-    /// Whether the gateway's TLS tells how much its program has read; nil while unknown.
+    /// Whether the responses of the gateway's TLS to KeyUpdates show how many bytes the gateway's program has read; nil while
+    /// unknown.
     package var answersQuestions: Bool?
 
-    /// The number of pushes to give to one connection before another connection gets some.
+    /// The number of pushes to give to one connection before another connection gets pushes.
     package var part: Int { pace.part(of: waiting.pushes, over: waiting.connections) }
 
     package init(_ settings: BinarySettings) {

@@ -17,13 +17,13 @@ package struct FeedbackTuple: Hashable, Sendable {
         bytes.append(contentsOf: token)
     }
 
-    /// An impossible token length, after which the rest of the stream cannot be read.
+    /// An impossible token length, which makes the rest of the stream unreadable.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let tokenLength: Int
         package var description: String { "a feedback tuple with a token of \(tokenLength) bytes" }
     }
 
-    /// Assembles tuples from received bytes. It holds at most the bytes of one tuple.
+    /// Assembles tuples from received bytes. The reader stores at most the bytes of one incomplete tuple.
     package struct Reader: Sendable {
         private var rest: [UInt8] = []
 

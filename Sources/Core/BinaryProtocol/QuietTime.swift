@@ -1,10 +1,10 @@
-/// The quiet time after which pushes sent to a gateway count as accepted. It is longer than the gateway's replies
-/// take.
+/// The quiet time after which pushes sent to a gateway count as accepted. The quiet time is longer than the gateway takes to
+/// reply.
 ///
-/// It starts with the configured minimum and grows with the observed reply times. A value that was too short once is never used
-/// again.
+/// The quiet time starts with the configured minimum and grows with the observed reply times. A quiet time that was too short
+/// once is never used again.
 package struct QuietTime: Sendable {
-    /// The configured minimum, or twice the value that was too short.
+    /// The configured minimum, or twice the quiet time that was too short.
     private var least: Duration
     package let longest: Duration
     /// The delays of the last replies in milliseconds. Each new delay replaces the oldest.
@@ -24,7 +24,7 @@ package struct QuietTime: Sendable {
     /// The 99th percentile of the reply times; nil before the first reply.
     package private(set) var usualReply: Duration?
 
-    /// Notes the time between the arrival of a push and the reply that names it.
+    /// Notes the time between the arrival of a push at the gateway and the reply that names the push.
     package mutating func replied(after delay: Duration) {
         let milliseconds = Int64(clamping: delay / .milliseconds(1))
         if delays.count < Self.remembered {
@@ -39,7 +39,7 @@ package struct QuietTime: Sendable {
         current = min(max(least, .milliseconds(high) + .milliseconds(high / 2)), longest)
     }
 
-    /// Notes that a reply arrived after the quiet time, when its push already counted as accepted.
+    /// Notes that the quiet time was too short. A reply named a push that already counted as accepted.
     package mutating func wasTooShort() {
         least = min(current * 2, longest)
         current = least

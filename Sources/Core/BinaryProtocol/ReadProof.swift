@@ -1,40 +1,42 @@
 import DequeModule
 package import FarmPolicy
 
-/// Proves, through a peer's TLS, which bytes the peer's program has read. The *n*th TLS response proves that the program has
-/// read everything sent before the *n*th question. This type uses no socket and no clock.
+/// Proves, through a peer's TLS, which bytes the peer's program has read. This type uses no socket and no clock.
 ///
-/// A question is a KeyUpdate of TLS 1.3 that requests a KeyUpdate in return. A response never precedes its question, so the *n*th
-/// response belongs to the *n*th question or a later one. OpenSSL servers respond to a question only when they read the next one.
-/// Therefore others follow an open question: twice within ``interval``, then once per ``longInterval``. A connection begins with
-/// two questions before any data, so a peer that supports questions responds at once, even if it reads slowly.
+/// A question is a KeyUpdate of TLS 1.3 that requests a KeyUpdate in return; the requested KeyUpdate is the response. The *n*th
+/// response proves that the program has read every byte sent before the *n*th question. A response never precedes its question,
+/// so the *n*th response belongs to the *n*th question or a later question. A server with OpenSSL responds to a question only
+/// when it reads the next question. Therefore, after a question without a response, this type asks more questions: one per
+/// ``interval`` until two questions have no response, then one per ``longInterval``. A connection begins with two questions
+/// before any data, so a peer that supports questions responds at once, even if the peer reads slowly.
 package struct ReadProof {
     private struct Question {
         /// The number of bytes sent on the connection before the question.
         var end: UInt64
         var askedAt: Instant
-        /// The number of questions that were answered when this question was asked.
+        /// The number of responses that had arrived when this question was sent.
         var answered: Int
     }
 
     private var open = Deque<Question>()
     private var answers = 0
-    /// The number of answered questions.
+    /// The number of responses that belong to a question.
     private var answered = 0
     private var unconfirmed = Deque<Instant>()
     private var lastAskedAt: Instant?
     private var asked = 0
     /// The number of bytes that the peer has certainly read.
     package private(set) var readUpTo: UInt64 = 0
-    /// The time until which all replies of the peer have arrived. The proof needs two responses: one to a question asked at
-    /// that time, and one to a question asked after that response. One response is not enough, because a peer that was
-    /// suspended reads pending bytes before it checks its own clock.
+    /// All replies that the peer sent until this time have arrived; nil before the first proof. The proof needs two responses:
+    /// one to a question asked at that time, and one to a question asked after that response. One response is not enough, because
+    /// a peer that was suspended reads pending bytes before it checks its own clock.
     package private(set) var repliesArrivedUntil: Instant?
 
     /// The time between two questions.
     package static let interval = Duration.milliseconds(50)
     private static let longInterval = Duration.seconds(1)
-    /// BoringSSL closes a connection after more than 32 key changes without data between them.
+    /// The maximum number of questions without a response. BoringSSL closes a connection after more than 32 key changes without
+    /// data between the changes.
     private static let mostOpen = 16
 
     package init() {}
@@ -59,7 +61,8 @@ package struct ReadProof {
         asked += 1
     }
 
-    /// Notes that `total` responses have arrived, and that all earlier bytes were processed.
+    /// Notes that `total` responses have arrived, and that this process has handled all replies that the peer sent before the
+    /// last response.
     ///
     /// - Returns: whether the number of responses has grown.
     package mutating func answered(_ total: Int) -> Bool {

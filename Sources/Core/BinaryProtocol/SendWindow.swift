@@ -1,12 +1,12 @@
 import DequeModule
 package import FarmPolicy
 
-/// Pushes that were written to a binary gateway and are not yet known to be accepted. They are kept in the order of
-/// writing, and their identifiers count up by one.
+/// Pushes that were written to a binary gateway and are not yet known to be accepted. The window keeps the pushes in the order of
+/// writing. The identifiers of the pushes count up by one.
 ///
-/// A push is proven safe by a reply that names a later push, or by a quiet time after the gateway has read it. The
-/// caller passes in the number of sent bytes and the time; the window owns no socket and no clock. The window is
-/// limited in pushes and bytes. When it is full, writing stops.
+/// A push is safe when it is certainly accepted: when a reply names a later push, or after a quiet time that begins when the
+/// gateway has read the push. The caller passes in the number of sent bytes and the time, because the window owns no socket and
+/// no clock. The pushes and the bytes in the window are limited. When the window is full, writing stops.
 package struct SendWindow: ~Copyable {
     private struct Entry {
         var ticket: UInt64
@@ -22,15 +22,15 @@ package struct SendWindow: ~Copyable {
         var arrivedAt: Instant?
     }
 
-    /// What a reply proves about the pushes of the window, oldest first. The gateway did not process pushes after the
-    /// accepted ones and after the refused one.
+    /// What a reply proves about the pushes of the window, oldest first. The gateway did not process the pushes that follow the
+    /// safe pushes and the refused push.
     package enum Judgement: Hashable, Sendable {
-        /// This many pushes are safe, and the next push was refused.
+        /// The oldest `safe` pushes are safe, and the next push was refused.
         case refused(safe: Int, delay: Duration?)
-        /// This many pushes are safe, and the gateway closes after the last of them.
+        /// The oldest `safe` pushes are safe, and the gateway closes the connection after the last safe push.
         case lastAccepted(safe: Int)
-        /// The named push already counted as safe, so no push of the window was accepted. `wronglySafe` counts the pushes that
-        /// were wrongly taken for safe: those after the named push, and the named push if it was refused.
+        /// The named push already counted as safe, so no push of the window was accepted. `wronglySafe` is the number of pushes
+        /// that wrongly counted as safe: the pushes after the named push, and the named push itself if it was refused.
         case late(wronglySafe: Int)
         /// The reply names no push of this connection and proves nothing.
         case foreign
@@ -39,7 +39,7 @@ package struct SendWindow: ~Copyable {
     package let longestBytes: Int
     /// The maximum number of pushes in the window; may change at any time.
     package var longest: Int
-    /// Marks closer together than this are merged, which limits their number.
+    /// Marks that are closer together than this time are merged, which limits the number of marks.
     private static let grain = Duration.milliseconds(4)
 
     private var entries = Deque<Entry>()
@@ -47,15 +47,15 @@ package struct SendWindow: ~Copyable {
     /// The identifier of the oldest push, or of the next push when the window is empty.
     private var firstIdentifier: UInt32
     private var nextIdentifier: UInt32
-    /// The number of bytes of all frames written so far. Further counters cover bytes that were sent, and
-    /// bytes that left the window.
+    /// The number of bytes of all frames written so far. `sent` is the number of bytes that have left this process; `settled` is
+    /// the number of bytes whose pushes were removed from the window.
     package private(set) var written: UInt64 = 0
     private var sent: UInt64 = 0
     private var settled: UInt64 = 0
-    /// The number of pushes that were removed.
+    /// The number of pushes that were removed from the window.
     private var popped = 0
 
-    /// - Parameter firstIdentifier: not 0, which gateways use when they know no identifier.
+    /// - Parameter firstIdentifier: not 0, because gateways use 0 when they know no identifier.
     package init(longest: Int, longestBytes: Int, firstIdentifier: UInt32 = 1) {
         precondition(firstIdentifier != 0, "identifier 0 names no push")
         self.longest = longest
@@ -99,8 +99,7 @@ package struct SendWindow: ~Copyable {
         return true
     }
 
-    /// Notes that the peer has not read `unread` of the sent bytes. A value that is too high, because TLS adds bytes,
-    /// does no harm.
+    /// Notes that the peer has read all sent bytes except the last `unread`. `unread` may also count the bytes that TLS adds.
     ///
     /// - Returns: whether more bytes have arrived than before.
     @discardableResult
@@ -122,10 +121,10 @@ package struct SendWindow: ~Copyable {
         return isMore
     }
 
-    /// Whether some sent bytes may not have arrived.
+    /// Whether the peer may not have read all sent bytes.
     package var isUnderWay: Bool { marks.last.map { $0.arrivedAt == nil } ?? false }
 
-    /// Whether all written bytes have left this process.
+    /// Whether all bytes that were written to the connection have left this process.
     package var isAllSent: Bool { sent == written }
 
     /// Whether all written bytes are sent and have arrived.
@@ -133,7 +132,7 @@ package struct SendWindow: ~Copyable {
 
     // MARK: Outcomes
 
-    /// Returns how many of the oldest pushes are safe because no reply came for `quiet` since they arrived.
+    /// Returns how many of the oldest pushes are safe because the peer sent no reply for the time `quiet` after it had read them.
     package mutating func safe(after quiet: Duration, at now: Instant) -> Int {
         var end: UInt64 = 0
         while let first = marks.first, let arrivedAt = first.arrivedAt, now - arrivedAt >= quiet {
@@ -143,7 +142,7 @@ package struct SendWindow: ~Copyable {
         return end == 0 ? 0 : count(upTo: end)
     }
 
-    /// Restarts the quiet time of all arrived pushes, because the process could not read replies meanwhile.
+    /// Restarts the quiet time of all pushes that the peer has read, because the process could not read replies for a while.
     package mutating func restartQuiet(at now: Instant) {
         for index in marks.indices where marks[index].arrivedAt != nil { marks[index].arrivedAt = now }
     }
@@ -168,8 +167,8 @@ package struct SendWindow: ~Copyable {
         return .refused(safe: index, delay: arrivedAt.map { now - $0 })
     }
 
-    /// Judges a reply that names `identifier` as the last accepted push. As in ``refused(_:at:)``, the identifier proves
-    /// that its frame was sent.
+    /// Judges a reply that names `identifier` as the last accepted push. The identifier proves that the push's frame was sent, as
+    /// in ``refused(_:at:)``.
     package func lastAccepted(_ identifier: UInt32) -> Judgement {
         if let index = index(of: identifier) { return .lastAccepted(safe: index + 1) }
         // The identifier precedes the oldest push, so no push of the window was accepted.
@@ -177,8 +176,8 @@ package struct SendWindow: ~Copyable {
         return late(identifier, isBlamed: false)
     }
 
-    /// The number of oldest pushes whose frames were sent completely. The gateway may have accepted these; it
-    /// cannot have accepted the others.
+    /// The number of oldest pushes whose frames were sent completely. The gateway cannot have accepted any other push of the
+    /// window.
     package var whole: Int { count(upTo: sent) }
 
     /// The push that was added last; nil when the window is empty.

@@ -1,7 +1,7 @@
 extension AppSetup {
     /// How a worker uses the app's gateway: connections, rates and backoff.
     package struct Use: Equatable, Sendable {
-        /// The size of a change in the number of connections.
+        /// How the governor changes the number of connections: by a number of connections, by a factor, or never.
         package enum Scale: Equatable, Sendable {
             case incremental(UInt8)
             case exponential(Double)
@@ -10,7 +10,7 @@ extension AppSetup {
 
         /// The minimum number of connections; ``AppSetup/connections`` is the maximum.
         package var minConnections: UInt8 = 1
-        /// Maximum streams of a connection; 0: as many as the gateway allows.
+        /// Maximum streams of a connection; 0: the number that the gateway allows.
         package var maxStreams: UInt16 = 0
         /// Maximum pushes per second; 0: no limit.
         package var maxRate = 0.0
@@ -23,17 +23,20 @@ extension AppSetup {
         package var dialMilliseconds: UInt32 = 10_000
         package var minBackOffMilliseconds: UInt32 = 500
         package var maxBackOffMilliseconds: UInt32 = 10_000
-        /// The random part of a backoff, 0...1.
+        /// The random part of a backoff, as a fraction from 0 to 1.
         package var backOffJitter = 0.5
-        /// The budget of the whole farm: pushes per second, bits per second, connections; 0: no limit.
+        /// The budget of the whole farm in pushes per second; 0: no limit.
         package var budgetRate = 0.0
+        /// The budget of the whole farm in bits per second; 0: no limit.
         package var budgetBandwidth = 0.0
+        /// The budget of the whole farm in connections; 0: no limit.
         package var budgetConnections: UInt16 = 0
-        /// The number of shards of the farm. A worker's part of the budget is its number of shards divided by this number.
+        /// The number of shards of the farm. A worker's part of the budget is the number of shards that the worker serves,
+        /// divided by this number.
         package var shards: UInt16 = 1
-        /// How long a connection may be idle before the worker pings it; 0: never.
+        /// Seconds that a connection may be idle before the worker sends a PING; 0: never.
         package var keepAliveSeconds: UInt32 = 3600
-        /// The maximum wait after a gateway's Retry-After; longer waits are shortened to it.
+        /// Maximum seconds to wait after a gateway's Retry-After. A longer Retry-After is shortened to this value.
         package var maxRetryAfterSeconds: UInt32 = 600
 
         package init() {}

@@ -1,10 +1,10 @@
 /// The settings that a worker needs to send an app's pushes.
 ///
-/// They are sent only over the control channel: never in arguments, in the environment or in Redis.
+/// The settings are sent only over the control channel, and never in arguments, in the environment or in Redis.
 package struct AppSetup: Equatable, Sendable {
     /// How the app authenticates to the gateway.
     package enum Credentials: Equatable, Sendable {
-        /// A provider token. It comes in a separate order and is renewed.
+        /// A provider token. The first provider token and each renewed token arrive in separate orders.
         case providerToken
         /// Certificate chain and private key, in PEM.
         case certificate(pem: [UInt8])
@@ -14,11 +14,12 @@ package struct AppSetup: Equatable, Sendable {
     package struct Binary: Equatable, Sendable {
         /// The command number of the frames: 0, 1 or 2.
         package var command: UInt8
-        /// The minimum quiet time after which sent pushes count as accepted.
+        /// The minimum of the quiet time. After a quiet time, the pushes that the gateway has read count as accepted.
         package var quietMilliseconds: UInt32
-        /// Whether the worker ends a connection with a push that the gateway must refuse.
+        /// Whether the worker ends a connection with a push that the gateway must refuse; the reply then proves that all earlier
+        /// pushes were accepted.
         package var endsWithSentinel: Bool
-        /// Whether the worker asks the gateway's TLS how much its program has read.
+        /// Whether the worker sends TLS 1.3 KeyUpdates to learn how many bytes the gateway's program has read.
         package var asksIfRead: Bool
         /// Maximum pushes that a worker may have sent without knowing their outcome.
         package var window: UInt32
@@ -42,13 +43,13 @@ package struct AppSetup: Equatable, Sendable {
     package var port: UInt16
     /// The gateway's environment: `production`, `sandbox`, or host and port. A token may be valid in only one environment.
     package var environment: String
-    /// How long a token stays suppressed after a gateway reported it as unregistered or invalid.
+    /// Seconds that a token stays suppressed after a gateway reported the token as unregistered or invalid.
     package var suppressionSeconds: UInt32
-    /// The app's share of a worker's time when other apps also have pushes to send.
+    /// The app's share of a worker's time, relative to the weights of other apps that have pushes to send.
     package var weight: UInt8 = 1
     /// The minimum percentage of bulk pushes while high pushes are queued too; at most 90.
     package var bulkFloor: UInt8 = 10
-    /// Whether reports contain each delivered push, for the audit of outcomes.
+    /// Whether reports contain each delivered push, which the audit of outcomes needs.
     package var isAudited = false
     package var credentials: Credentials
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.

@@ -1,4 +1,4 @@
-/// A message on the control channel: one byte for its kind, then its elements in order.
+/// A message on the control channel: one byte for the kind of the message, followed by the elements of the message in order.
 package protocol ControlMessage {
     func write(to writer: inout ControlWriter)
     /// Reads the elements of a message of this kind.
@@ -26,7 +26,8 @@ extension ControlMessage {
     }
 }
 
-/// Why bytes are not a control message. Both sides run the same binary, so the cause is a bug or a foreign program.
+/// Why bytes are not a control message. Coordinator and child run one binary, so bytes that are not a control message come from a
+/// bug or from a foreign program.
 package enum ControlError: Error, Equatable {
     case truncated
     case trailing
@@ -38,7 +39,8 @@ package enum ControlError: Error, Equatable {
 
 /// Splits the byte stream of a control channel into messages.
 package struct ControlFrames<Message: ControlMessage> {
-    /// The maximum frame length, longer than any message. It limits how much memory a broken peer can use.
+    /// The maximum length of a frame in bytes. Every valid message is shorter. The maximum limits how much memory a faulty peer
+    /// can use.
     package static var longestFrame: Int { 4 << 20 }
 
     private var buffer: [UInt8] = []
@@ -72,7 +74,7 @@ package struct ControlFrames<Message: ControlMessage> {
 package enum ChildStatus {
     /// The child cannot decode the coordinator's messages.
     package static let broken: Int32 = 70
-    /// Redis shows another owner than the child's coordinator. The child exited in order, so its exit counts against no job,
-    /// and the coordinator must restart the child immediately.
+    /// Redis shows that another coordinator owns the child's lease. The child exited regularly, so its exit counts against no
+    /// job, and the coordinator must restart the child immediately.
     package static let fenced: Int32 = 75
 }

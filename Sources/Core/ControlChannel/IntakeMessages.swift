@@ -2,8 +2,8 @@
 ///
 /// No order contains a key, a certificate or a provider token, because the intake parses data from producers.
 package enum IntakeOrder: Equatable, Sendable {
-    /// The first order: the farm's Redis (a URL with its password, and the trusted CA in PEM, empty for the
-    /// system's CAs), the process's unique name, and the number of shards.
+    /// The first order. `redis` is the URL of the farm's Redis with its password; `redisAuthority` is the trusted CA in PEM,
+    /// empty for the system's CAs; `name` is the process's unique name; `shards` is the number of shards.
     case begin(redis: String, redisAuthority: [UInt8], name: String, shards: UInt16)
     /// An app is new or changed.
     case app(IntakeSetup)
@@ -47,23 +47,24 @@ extension IntakeOrder: ControlMessage {
     }
 }
 
-/// The settings that the intake needs to split an app's jobs into batches. They contain no secrets.
+/// The settings that the intake needs to split an app's jobs into batches. The settings contain no secrets.
 package struct IntakeSetup: Equatable, Sendable {
     package var name: String
     /// The app's topic, to which a push type's suffix is added.
     package var topic: String
     /// Maximum bytes of a job. A larger job is refused without being parsed.
     package var maxJobBytes: UInt64
-    /// Maximum tokens, or pushes, of one job.
+    /// Maximum number of tokens or of pushes in one job.
     package var maxTokens: UInt32
     /// Maximum bytes of a payload, if the gateway accepts less than the push types allow; 0: no extra limit.
     package var maxPayloadBytes: UInt32
-    /// Whether jobs may only use the app's topic.
+    /// Whether each job must use the app's topic.
     package var hasOneTopic: Bool
-    /// Topics that jobs may choose besides the app's topic; nil: any topic.
+    /// Topics that jobs may use besides the app's topic; nil: any topic.
     package var topics: [String]?
-    /// The number of job records of finished jobs to keep, and the seconds to keep them.
+    /// The maximum number of job records of finished jobs to keep.
     package var jobRecords: UInt64
+    /// How many seconds to keep the job record of a finished job.
     package var jobRecordSeconds: UInt64
 
     package init(
@@ -93,18 +94,19 @@ extension IntakeSetup: ControlValue {
 package enum IntakeNotice: Equatable, Sendable {
     /// The intake is connected to Redis and ready for work.
     case hello
-    /// The intake is alive; contains its numbers.
+    /// A sign of life with the intake's numbers.
     case heartbeat(Heartbeat)
-    /// The intake is processing jobs of the app. From now on, one of these jobs may be the cause of an exit.
+    /// The intake is processing jobs of the app. If the intake crashes from now on, one of the app's jobs may be the cause.
     case works(app: String)
-    /// The intake waits for jobs or for Redis. From now on, an exit counts against none of the app's jobs.
+    /// The intake waits for jobs or for Redis. If the intake crashes from now on, the crash counts against none of the app's
+    /// jobs.
     case idle(app: String)
-    /// Batches were delayed. The first of them is due after this time.
+    /// Batches were delayed. The first delayed batch is due after this time.
     case delayed(app: String, milliseconds: UInt64)
     /// Redis rejected this fencing token.
     case fenced(app: String, token: [UInt8])
 
-    /// The intake's numbers. Counts start at the start of the process.
+    /// The intake's numbers. All counts are 0 when the process starts.
     package struct Heartbeat: Equatable, Sendable {
         /// The number of finished jobs, including refused jobs.
         package var jobs: UInt64 = 0

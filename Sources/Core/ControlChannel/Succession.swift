@@ -1,15 +1,15 @@
 /// An order from a coordinator to its successor.
 package enum SuccessionOrder: Equatable, Sendable {
-    /// The predecessor released everything, and no other process uses this host's name: claim the name. `nonce` is the
+    /// Claim this host's name. The predecessor has released its leases, and no other process uses the name. `nonce` is the
     /// predecessor's nonce.
     case hostClaim(nonce: String)
-    /// The upgrade is aborted: release everything, and exit.
+    /// The upgrade is aborted. Release all leases, and exit.
     case abort
 }
 
 /// A notice from a coordinator to its predecessor.
 package enum SuccessionNotice: Equatable, Sendable {
-    /// The successor is connected and its children are ready. It acquires leases as they become free.
+    /// The successor is connected and its children are ready. The successor acquires each lease as soon as the lease is free.
     case ready
     /// The successor has claimed the host's name.
     case nameClaimed

@@ -1,5 +1,5 @@
 extension WorkerNotice {
-    /// A worker's numbers. Counts start at the start of the process.
+    /// A worker's numbers. All counts are 0 when the process starts.
     package struct Heartbeat: Equatable, Sendable {
         package var connections: UInt32 = 0
         package var openStreams: UInt32 = 0
@@ -10,12 +10,14 @@ extension WorkerNotice {
         package var retried: UInt64 = 0
         package var dials: UInt64 = 0
         package var residentBytes: UInt64 = 0
-        /// Microseconds of CPU time that the worker used, and microseconds that it waited for a CPU.
+        /// Microseconds of CPU time that the worker used.
         package var processorTaken: UInt64 = 0
+        /// Microseconds that the worker was ready to run but waited for a CPU.
         package var processorQueued: UInt64 = 0
-        /// Total rate limit, in pushes per second, of the apps that slow down because their gateway has trouble; 0: no app does.
+        /// Total rate limit, in pushes per second, of the apps that are slowed down because of gateway trouble; 0: no app is
+        /// slowed down.
         package var slowedTo: UInt64 = 0
-        /// Whether a signal made the worker quiet, so that it checks out no more batches.
+        /// Whether a signal made the worker quiet. A quiet worker checks out no more batches.
         package var isQuiet = false
         /// Apps with connections, or with activity since the last heartbeat.
         package var apps: [App] = []
@@ -32,22 +34,25 @@ extension WorkerNotice.Heartbeat {
         package var openStreams: UInt32 = 0
         /// The rate limit in pushes per second while the gateway has trouble; 0: no limit.
         package var slowedTo: UInt32 = 0
-        /// The gateway accepts connections and responds to no push, while pushes are queued.
+        /// Whether pushes are queued, and the gateway accepts connections but responds to no push.
         package var isStalled = false
-        /// The response of the gateway or a proxy if all pushes get the same one for a while and pushes are queued; else empty.
+        /// The response of the gateway or a proxy if all recent pushes got the same response and pushes are queued; otherwise
+        /// empty.
         package var trouble = ""
-        /// Pushes sent in the last second. Each count is reported once.
+        /// The number of pushes sent in the last second. Two heartbeats never count the same push.
         package var sent: UInt64 = 0
         package var dials: UInt32 = 0
-        /// Times from sending a push to its response, and for each lane from the split to sending.
+        /// The times from the sending of a push to its response.
         package var gateway = Times()
+        /// The times from the split of a push of lane high to its sending.
         package var highWait = Times()
+        /// The times from the split of a push of lane bulk to its sending.
         package var bulkWait = Times()
 
         package init(name: String) { self.name = name }
     }
 
-    /// Counts of the last second in buckets, without the empty buckets at both ends.
+    /// A histogram of the times that were measured in the last second, without the empty buckets at both ends.
     package struct Times: Equatable, Sendable {
         package var first: UInt8 = 0
         package var counts: [UInt64] = []

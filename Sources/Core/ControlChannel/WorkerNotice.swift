@@ -2,22 +2,24 @@
 package enum WorkerNotice: Equatable, Sendable {
     /// The worker is connected to Redis and ready for shards.
     case hello(pid: Int32)
-    /// The worker is alive; contains its numbers.
+    /// A sign of life with the worker's numbers.
     case heartbeat(Heartbeat)
-    /// Results of this app are ready to be settled.
+    /// The worker has reported outcomes of this app's pushes, which the coordinator must settle.
     case reported(app: String)
     /// A gateway response concerns the whole app and not only one push.
     case settingRejected(app: String, RejectedSetting, generation: UInt32, reason: String)
     /// The gateway accepted the credentials of this generation.
     case credentialsAccepted(app: String, generation: UInt32)
-    /// Redis shows another owner for a shard that was not withdrawn from this worker. The worker starts nothing more,
-    /// and exits with status 75.
+    /// Redis shows another owner for a shard that was not withdrawn from this worker. The worker starts no more work, and exits
+    /// with status 75.
     case fenced(app: String)
-    /// Shards that an order withdrew. The worker has returned all their batches.
+    /// An order has withdrawn these shards, and the worker has returned all their batches.
     case released(app: String, shards: [UInt16])
-    /// A binary gateway reported, later than ever before, that this many pushes that count as delivered were lost.
-    case late(app: String, pushes: UInt32, reason: String)
-    /// A reading of the feedback service ended: the number of tuples that Redis stored, and the reason of a failure or "".
+    /// A binary gateway reported too late that pushes were lost. `pushes` is the number of lost pushes that already count as
+    /// delivered.
+    case deliveredPushesLost(app: String, pushes: UInt32, reason: String)
+    /// A reading of the feedback service ended. `tuples` is the number of tuples that Redis stored; `error` is the reason of a
+    /// failure, or empty.
     case feedback(app: String, reading: String, tuples: UInt64, error: String)
 
     /// The setting that a gateway response rejects.
@@ -25,7 +27,7 @@ package enum WorkerNotice: Equatable, Sendable {
         /// The provider token is too old, or the connection belongs to another key.
         case credentialsStale
         case credentialsWrong
-        /// The app's topic or environment may be wrong, after several such responses in a row.
+        /// Several responses in a row say that the app's topic or environment may be wrong.
         case configurationWrong
     }
 }
@@ -43,7 +45,7 @@ extension WorkerNotice: ControlMessage {
         case .released(let app, let shards): writer.message(7, app, shards)
         case .feedback(let app, let reading, let tuples, let error):
             writer.message(8, app, reading, tuples, error)
-        case .late(let app, let pushes, let reason): writer.message(9, app, pushes, reason)
+        case .deliveredPushesLost(let app, let pushes, let reason): writer.message(9, app, pushes, reason)
         }
     }
 
@@ -61,7 +63,7 @@ extension WorkerNotice: ControlMessage {
         case 6: self = try reader.read(Self.fenced)
         case 7: self = try reader.read(Self.released)
         case 8: self = try reader.read(Self.feedback)
-        case 9: self = try reader.read(Self.late)
+        case 9: self = try reader.read(Self.deliveredPushesLost)
         default: throw .unknownKind(kind)
         }
     }

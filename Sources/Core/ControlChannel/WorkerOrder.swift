@@ -7,7 +7,7 @@ package enum WorkerOrder: Equatable, Sendable {
     case app(AppSetup)
     /// An app is no longer configured. Return its batches.
     case forget(app: String)
-    /// A provider token for an app. `reconnects`: the token is only for new connections, which replace the current ones.
+    /// A provider token for an app. `reconnects`: the token is only for new connections, which replace the current connections.
     case provider(app: String, generation: UInt32, token: [UInt8], reconnects: Bool)
     /// All shards of an app that the worker serves from now on, each with its fencing token.
     case shards(app: String, [Shard])
@@ -15,9 +15,9 @@ package enum WorkerOrder: Equatable, Sendable {
     case batchesReady(app: String, shards: [UInt16])
     /// The suppression lists of these shards have grown.
     case suppressed(app: String, shards: [UInt16])
-    /// When the coordinator's leases end, in milliseconds of ``BootClock``. Start nothing later.
+    /// The end of the coordinator's leases, in milliseconds of ``BootClock``. Start no work after this time.
     case lease(end: UInt64)
-    /// Read the app's feedback service. A notice reports the result.
+    /// Read the app's feedback service. The worker reports the result in a ``WorkerNotice``.
     case feedback(FeedbackOrder)
     /// Send nothing for the app, and return its batches.
     case pause(app: String)
@@ -30,9 +30,11 @@ package enum WorkerOrder: Equatable, Sendable {
     case reopenLogs
     /// The app's rate limit for the whole farm, in pushes per second; 0: no limit. Connections stay open.
     case rate(app: String, rate: Double)
-    /// Return the batches of these jobs and shards that are not in flight. Then serve the shards again.
+    /// Return all batches of `shards`, and of every shard in which this worker holds a batch of one of the `jobs`. First await
+    /// the responses to the pushes in flight. After the return, serve the shards again.
     case returnBatches(app: String, jobs: [String], shards: [UInt16])
-    /// Check out nothing more, wait for the gateway's responses, report, return all other batches, and exit.
+    /// Check out no more batches, await the gateway's responses, report the outcomes, return the remaining batches to Redis, and
+    /// exit.
     case finish(withinMilliseconds: UInt32)
 
     /// One shard, and the token that proves the coordinator's lease on the shard.

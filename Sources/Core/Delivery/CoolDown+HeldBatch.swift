@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// Applies cool-downs of devices to the pushes of held batches.
 extension CoolDown {
-    /// The retry policy of a throttled push; the coordinator uses the same policy.
+    /// The retry policy for throttled pushes, which the coordinator uses too.
     private static let policy = RetryPolicy()
 
     /// Notes that the gateway accepted a push. The caller may skip this call while no device is in cool-down.
@@ -30,7 +30,7 @@ extension CoolDown {
     package mutating func postpone(
         _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: Instant
     ) -> ReportedOutcome? {
-        // The push was refused, delayed or failed temporarily before.
+        // A push that was refused, delayed or failed temporarily earlier is now in a segment with attempts or a cause.
         let segment = batch.batch.segments[segment]
         let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
         guard let wait = postpone(batch.device(of: position), isReturned: isReturned, at: now)

@@ -5,21 +5,22 @@ import PushModel
 struct CreditQueue {
     private var batches: [HeldBatch] = []
     private let tally: ExposureTally
-    /// The largest number of positions that may be granted and unreported.
+    /// Maximum number of positions that may be granted and unreported.
     var limit = 512
 
-    /// When bulk is due, lane high leaves this many positions to bulk, and bulk may use as many of the
-    /// reserve.
+    /// The maximum number of positions that lane high leaves free for lane bulk when bulk is due. Bulk may take these positions
+    /// even from the ``reserve``.
     static let mostDue = 64
 
     init(_ tally: ExposureTally) { self.tally = tally }
 
-    /// The part of the limit that bulk leaves to lane high, so that an urgent push does not wait for a campaign's credit.
+    /// The part of the limit that lane bulk leaves free for lane high, so that an urgent push does not wait for a campaign's
+    /// credit.
     var reserve: Int { limit / 8 }
 
     /// Computes how many positions may be granted to a lane.
     ///
-    /// - Parameter isBulkDue: high has used its share, and bulk comes next.
+    /// - Parameter isBulkDue: whether lane high has used its share, so that lane bulk comes next.
     func room(for lane: Lane, isBulkDue: Bool) -> Int {
         let free = limit - tally.sum
         let due = isBulkDue ? min(Self.mostDue, reserve) : 0
@@ -32,8 +33,7 @@ struct CreditQueue {
         batches.append(batch)
     }
 
-    /// Whether a batch of the lane may lack credit. The list may contain batches that are granted in full by
-    /// now.
+    /// Whether a batch of the lane may lack credit. The list may still contain batches that have received their full credit.
     func mayLackCredit(_ lane: Lane) -> Bool { batches.contains { $0.lane == lane } }
 
     /// Returns the batches of a lane that need more credit.
@@ -44,9 +44,9 @@ struct CreditQueue {
     }
 }
 
-/// The exposure of all held batches of a window, plus the credit that the window has requested.
+/// The sum of ``HeldBatch/exposure`` over all held batches of a window, plus the credit that the window has requested.
 ///
-/// A running sum, because every report reads it and a window may hold hundreds of batches.
+/// The sum is kept up to date, because every report reads the sum and a window may hold hundreds of batches.
 final class ExposureTally {
     var sum = 0
 }

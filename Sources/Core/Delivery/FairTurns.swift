@@ -1,8 +1,9 @@
 /// Limits how many pushes each app of a worker may send per turn, so that an app with ten million pushes does not delay another
 /// app with ten pushes.
 ///
-/// In each turn of the event loop, every app with sendable pushes may send a number that depends on its weight. The limit divides
-/// the processor among the apps when the processor is busy, and costs nothing when it is not.
+/// In each turn of the event loop, every app with sendable pushes may send a number of pushes that depends on the app's weight.
+/// When the processor is busy, the limit divides the processor's time among the apps. When the processor is idle, the limit
+/// delays no push.
 package final class FairTurns {
     /// Pushes per turn for a weight of one, while other apps have something to send.
     private static let share = 128

@@ -1,7 +1,7 @@
-/// Compares a batch with the state that Redis has, or with the state that this worker had before.
+/// Compares a batch with the state that Redis has, or with the outcomes that this worker knows from an earlier checkout.
 extension HeldBatch {
-    /// Compares the batch with the map that Redis returns (see `load_state` in Scripts/Shared/batches.lua) and with the granted
-    /// credit, which may be less than this worker had.
+    /// Compares the batch with the map that Redis returns (see `load_state` in Scripts/Shared/batches.lua), and adopts the
+    /// granted credit. If Redis has lost writes, the granted credit may be less than the credit that this worker had received.
     ///
     /// Outcomes that Redis has lost become unreported again. Pushes with outcomes from other owners are not
     /// sent.
@@ -12,7 +12,8 @@ extension HeldBatch {
         for position in positions.indices where position < map.count {
             let isMissed = faults.has(.forgetsToRepeat) && positions[position].isReported
             let isOpen = map[position] == UInt8(ascii: ".") && !isMissed
-            // A push of a paused job must not be sent. Its outcome, if known, must still be reported.
+            // A push of a paused job must not be sent. If this worker knows an outcome of a push of a paused job, the outcome
+            // must still be reported.
             let isUnknown = isOpen || map[position] == UInt8(ascii: "p") && !isMissed
             switch positions[position] {
             case .open where !isOpen:
@@ -44,8 +45,8 @@ extension HeldBatch {
         return true
     }
 
-    /// Restores outcomes that this worker knows from an earlier checkout of the batch, so that those pushes are not
-    /// sent again.
+    /// Restores outcomes that this worker knows from an earlier checkout of the batch, so that the pushes with these outcomes are
+    /// not sent again.
     func restore(_ past: ReleasedBatch) {
         guard past.positions.count == count, !faults.has(.restoresNothing) else { return }
         outcomes = past.outcomes

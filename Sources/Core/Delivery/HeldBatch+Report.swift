@@ -3,10 +3,11 @@ import StoreProtocol
 
 /// Reports a batch's outcomes to Redis, and keeps the outcomes until the batch is released.
 extension HeldBatch {
-    /// Puts unreported positions into a report. Outcomes that are valid from any owner come first; outcomes that only the
-    /// owner may decide go into a later report.
+    /// Puts unreported outcomes into a report. A report contains either only outcomes that are valid from any owner, or only
+    /// outcomes that the owner alone may decide.
     ///
-    /// A report never mixes both kinds. If another worker owns the batch, Redis accepts only the first kind.
+    /// Outcomes that are valid from any owner are reported first. If another worker owns the batch, Redis accepts only outcomes
+    /// that are valid from any owner.
     /// - Returns: `nil` when all outcomes are reported or a report is in progress.
     func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
         guard !isReporting, unreported > 0 else { return nil }
@@ -29,7 +30,7 @@ extension HeldBatch {
     /// Marks the batch as busy with another call to Redis, such as a request for credit.
     func beginAsking() { isReporting = true }
 
-    /// Marks the positions of the report as reported, because Redis accepted it.
+    /// Marks the positions of the report as reported, because Redis accepted the report.
     func reportAccepted() {
         endReport { $0 == .reportingDelivered ? .reportedDelivered : .reportedOther }
         reported += reporting
@@ -38,7 +39,7 @@ extension HeldBatch {
         (reporting, current) = (0, nil)
     }
 
-    /// Marks the positions of the report as unreported, because Redis may not have received it.
+    /// Marks the positions of the report as unreported, because Redis may not have received the report.
     func reportFailed() {
         endReport { $0 == .reportingDelivered ? .delivered : .other }
         unreported += reporting

@@ -3,7 +3,7 @@ package import PushModel
 
 /// Takes positions for sending, and records their outcomes.
 extension HeldBatch {
-    /// Takes the next position to send and marks it as in flight; `nil` when the credit has no open position.
+    /// Takes the next position to send and marks it as in flight; `nil` if no granted position is open.
     package func next() -> Int? {
         guard hasNext else { return nil }
         cursor += 1
@@ -16,7 +16,7 @@ extension HeldBatch {
         return cursor < min(granted, count)
     }
 
-    /// Expires sendable positions whose job deadline has passed, even without a connection to the gateway.
+    /// Expires sendable positions whose job deadline has passed. Expiry needs no connection to the gateway.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: the number of expired positions.
@@ -33,7 +33,7 @@ extension HeldBatch {
         return count
     }
 
-    /// Reopens a position that the gateway certainly did not process. It is sent before later positions.
+    /// Reopens a position that the gateway certainly did not process. The reopened position is sent before later positions.
     package func reopen(_ position: Int) {
         precondition(
             positions[position] == .inFlight, "position \(position) given back in \(positions[position])")
@@ -53,7 +53,7 @@ extension HeldBatch {
         segmentInUse.job(of: segment(of: position), in: batch).pushID(token: token)
     }
 
-    /// A number from the last bytes of the token that usually differs between devices.
+    /// A number that usually differs between devices. The number is computed from the last bytes of the token.
     package func device(of position: Int) -> UInt64 {
         batch.bytes[batch.pushes[position].token].suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -92,14 +92,13 @@ extension HeldBatch {
     }
 }
 
-/// The request head that the pushes of a segment share. It is built for the first push and kept until another segment is
-/// sent.
+/// The request head that the pushes of a segment share. The head is built for the segment's first push and kept until another
+/// segment is sent.
 struct SegmentInUse {
     private var head: (segment: Int, appTopic: String, head: PushHead)?
     private var job: (segment: Int, job: PushID.Job)?
 
-    /// Returns the head of a segment. Segments with equal options share one head, so the next job usually
-    /// needs no new one.
+    /// Returns the head of a segment. Segments with equal options share one head, so the next job usually needs no new head.
     mutating func head(of segment: Int, in batch: Batch, appTopic: String) -> PushHead {
         if let head, head.segment == segment { return head.head }
         let one = batch.segments[segment]

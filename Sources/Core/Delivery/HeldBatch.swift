@@ -2,19 +2,18 @@ import FarmPolicy
 package import PushModel
 import StoreProtocol
 
-/// A batch that Redis has assigned to this worker. It knows which positions may be sent, are in flight, have an
-/// outcome, or have an outcome that Redis knows. It uses no connection and no clock.
+/// A batch that Redis has assigned to this worker, with the state of each position. The batch uses no connection and no clock.
 ///
-/// Positions count from 0. A position passes through these states: open, in flight, outcome unreported, outcome being
-/// reported, outcome reported. An unprocessed push becomes open again. An outcome becomes unreported again when its report
-/// fails or Redis loses it. The batch keeps outcomes until it is released.
+/// Positions count from 0. A position passes through these states: open, in flight, outcome unreported, outcome being reported,
+/// outcome reported. An unprocessed push becomes open again. An outcome becomes unreported again when its report fails or Redis
+/// loses the outcome. The batch keeps outcomes until the batch is released.
 package final class HeldBatch {
     enum Ownership {
         /// This worker owns the batch: it may send open positions and decides about retries.
         case ours
-        /// This worker has asked Redis to take the batch back; Redis may have done so.
+        /// This worker has asked Redis to take the batch back; Redis may already have taken the batch back.
         case returning
-        /// Another worker owns the batch. This worker awaits pushes in flight and reports outcomes that are
+        /// Another worker owns the batch. This worker awaits the responses to pushes in flight, and reports outcomes that are
         /// valid from any owner.
         case stale
         /// Redis needs no more reports of the batch. This worker still awaits responses to pushes in flight.
@@ -25,8 +24,7 @@ package final class HeldBatch {
     let id: BatchID
     package let shard: Int
     package let lane: Lane
-    /// When the batch's jobs were split, in milliseconds of the Redis clock; nil for a batch that was tried
-    /// before.
+    /// When the batch's jobs were split, in milliseconds of the Redis clock; nil for a batch of retries.
     package let waitsSince: Int64?
     package let batch: Batch
     private(set) var delivery: Int
@@ -39,7 +37,8 @@ package final class HeldBatch {
     var inFlight = 0 {
         didSet { if !isFree { route.inFlight += inFlight - oldValue } }
     }
-    /// Whether the batch may use every connection: no device occurs twice in it or in another held batch.
+    /// Whether the batch may use every connection, because no device occurs twice in the batch, and no device of the batch occurs
+    /// in another held batch.
     var isFree = false
     /// The route that all batches of the same shard and lane share.
     package let route: ShardRoute
@@ -49,8 +48,8 @@ package final class HeldBatch {
     var reporting = 0
     /// The number of positions whose outcome Redis has, from this worker or another owner.
     var reported = 0
-    /// The number of positions that are granted or in flight and whose outcome Redis does not have. A crash
-    /// would make these outcomes unknown.
+    /// The number of positions that are granted or in flight and whose outcome Redis does not have. If this worker crashed now,
+    /// the outcomes of these positions would be unknown.
     var exposure = 0 {
         didSet { tally.sum += exposure - oldValue }
     }
@@ -63,17 +62,17 @@ package final class HeldBatch {
     /// The outcomes of positions that were not delivered.
     var outcomes: [Int: ReportedOutcome] = [:]
     var timestamps: [Int: Int64] = [:]
-    /// Accepted reports, kept to be repeated if Redis loses them.
+    /// The reports that Redis has accepted. They are kept, so that the worker can repeat a report that Redis loses.
     var reports: [OutcomeReport] = []
     /// The report in progress.
     var current: OutcomeReport?
     var segmentInUse = SegmentInUse()
-    /// The number of requested credit positions. They count as granted until Redis replies.
+    /// The number of positions for which credit was requested. These positions count as granted until Redis replies.
     var asked = 0 {
         didSet { tally.sum += asked - oldValue }
     }
     private var tally: ExposureTally
-    let faults: FaultInjection<DeliveryFault>
+    let faults: FaultInjection<InjectedDeliveryFault>
     /// Whether this worker has released the batch.
     private(set) var isReleased = false
     /// Whether the batch is in the queue of batches to report.
@@ -82,8 +81,8 @@ package final class HeldBatch {
     var isReporting = false
     /// Whether sending is stopped because the shard was withdrawn.
     var isHalted = false
-    /// Whether the next reply to a report must bring Redis's map before pushes are sent, because Redis may
-    /// have lost its last writes.
+    /// Whether this worker must compare the batch with Redis's map before it sends pushes, because Redis may have lost its last
+    /// writes. The next reply to a report contains the map.
     var mustCompare = false {
         didSet { if mustCompare != oldValue { updateRoute() } }
     }
@@ -92,7 +91,7 @@ package final class HeldBatch {
     init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
         suspicion: Suspicion?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally(),
-        route: ShardRoute = ShardRoute(), faults: FaultInjection<DeliveryFault> = FaultInjection()
+        route: ShardRoute = ShardRoute(), faults: FaultInjection<InjectedDeliveryFault> = FaultInjection()
     ) {
         (self.tally, self.route, self.faults) = (tally, route, faults)
         self.number = number
@@ -140,7 +139,7 @@ package final class HeldBatch {
         return devices
     }()
 
-    /// Whether all pushes go to different devices. Such pushes may use several connections at a time.
+    /// Whether all pushes go to different devices. Pushes to different devices may use several connections at a time.
     var isOfDistinctDevices: Bool { devices.count == count }
 
     /// An upper bound of the pushes that may be sent now; some may already have an outcome.
@@ -149,11 +148,11 @@ package final class HeldBatch {
     var count: Int { positions.count }
     /// Whether every position has an outcome.
     var isComplete: Bool { reported + reporting + unreported == count }
-    /// Whether the batch has no push in flight, no unreported outcome and no report in progress.
+    /// Whether the batch can be released: no push is in flight, no outcome is unreported, and no report is in progress.
     var isIdle: Bool {
         (inFlight == 0 || faults.has(.releasesInFlight)) && unreported == 0 && !isReporting
     }
-    /// Whether outcomes of some pushes are known.
+    /// Whether this worker knows the outcome of at least one push that is reported.
     var knowsOutcomes: Bool {
         !reports.isEmpty || positions.contains { $0 == .reportedDelivered || $0 == .reportedOther }
     }
@@ -162,16 +161,15 @@ package final class HeldBatch {
         (ownership == .ours || faults.has(.sendsStale)) && !isHalted
             && (!mustCompare || faults.has(.sendsUncompared))
     }
-    /// Whether a worker crashed while it held the batch, and a push that may be the cause still has no outcome.
-    /// A suspect batch is sent with nothing else of this worker in flight.
+    /// Whether a worker crashed while it held the batch, and a push that may have caused the crash still has no outcome. While a
+    /// suspect batch is sent, this worker has no other push in flight.
     package var isSuspect: Bool { suspicion?.sendsAlone == true && hasSuspects }
     private var hasSuspects: Bool { suspicion?.hasSuspects(among: positions) ?? false }
 
-    /// The credit end to request: as many positions as `room` allows, but one group at a time within the
-    /// suspects.
+    /// Returns the granted end to request from Redis. The end includes as many more positions as `room` allows. If the batch is
+    /// suspect, the end includes only one more group of suspects, and only when no push of the batch is in flight.
     ///
-    /// The request always includes positions in flight beyond the credit, which exist when Redis has lost a
-    /// grant.
+    /// The end always includes all positions in flight. If Redis has lost a grant, positions in flight may be beyond ``granted``.
     func wanted(room: Int) -> Int {
         let sent = granted < cursor && inFlight > 0 ? (positions.lastIndex(of: .inFlight) ?? 0) + 1 : 0
         let least = max(granted, sent)
@@ -182,7 +180,7 @@ package final class HeldBatch {
         return min(count, max(least, granted + room + (faults.has(.asksForMore) ? 7 : 0)))
     }
 
-    /// Sets the granted end that Redis returned; it may be less than before.
+    /// Sets the granted end that Redis returned. The returned end may be less than the present end.
     func setGranted(_ position: Int) { granted = min(max(0, position), count) }
 
     func grant(upTo position: Int) {
@@ -213,13 +211,13 @@ package final class HeldBatch {
         recount()
     }
 
-    /// Stops sending before the batch is returned to Redis, even if that call fails.
+    /// Stops sending before the worker returns the batch to Redis. Sending stays stopped even if the call to Redis fails.
     func beginReturn() {
         if !faults.has(.sendsReturning) { ownership = .returning }
     }
 
-    /// Whether a report must precede the return to Redis: Redis lost its last writes after all outcomes were
-    /// reported.
+    /// Whether a report must precede the return to Redis. A report must come first if Redis may have lost outcomes that were
+    /// already reported.
     var mustReportFirst: Bool { ownership == .returning && (mustCompare || unreported > 0) }
 
     /// Continues with a batch that Redis assigned to this worker again, and keeps known outcomes.

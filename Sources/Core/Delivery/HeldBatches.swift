@@ -53,8 +53,8 @@ struct HeldBatches {
     /// Notes that Redis was asked to take a batch back.
     mutating func returnBegan() { mayHaveReturns = true }
 
-    /// Whether older batches of the list are being returned to Redis. A younger batch must then be returned too,
-    /// to keep the order.
+    /// Whether older batches of the same shard and lane are being returned to Redis. If so, `batch` must be returned too, to keep
+    /// the order.
     mutating func isBehindReturn(_ batch: HeldBatch) -> Bool {
         guard mayHaveReturns else { return false }
         let returns = values.filter { $0.ownership == .returning }

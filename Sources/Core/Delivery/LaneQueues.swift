@@ -2,7 +2,7 @@ import DequeModule
 import FarmPolicy
 import PushModel
 
-/// The sendable batches by lane. Lane high precedes bulk, except for bulk's minimum share; older batches precede younger ones.
+/// The sendable batches by lane. Lane high precedes bulk, except for bulk's minimum share; older batches precede younger batches.
 struct LaneQueues {
     private var waiting: [Deque<HeldBatch>] = [[], []]
     /// The number of batches that each lane has skipped in this turn.
@@ -49,7 +49,7 @@ struct LaneQueues {
     /// Begins a new turn, in which batches skipped in the last turn are eligible again.
     mutating func beginTurn() { passed = [0, 0] }
 
-    /// Skips a batch for the rest of the turn, because it cannot be sent now while others of its lane can.
+    /// Skips a batch for the rest of the turn. The batch cannot be sent now, but other batches of its lane may be sendable.
     mutating func pass(_ batch: HeldBatch) { passed[Int(batch.lane.rawValue)] += 1 }
 
     var hasPassed: Bool { passed[0] + passed[1] > 0 }

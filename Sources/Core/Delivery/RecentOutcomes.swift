@@ -23,11 +23,11 @@ struct ReleasedBatch {
     }
 }
 
-/// The outcomes of recently released batches, kept for seconds in case Redis loses them.
+/// The outcomes of recently released batches. The outcomes are kept for seconds in case Redis loses the reports.
 ///
-/// After a failover, Redis may lack the accepted reports of its last second or two. This type repeats those reports. When
-/// such a batch is checked out again, it shows which pushes must not be sent again. Its age, count and bytes are limited;
-/// it shares memory with the released batch.
+/// After a failover, Redis may have lost the reports of the last one or two seconds. This type repeats the reports that Redis may
+/// have lost. When a released batch is checked out again, its kept outcomes show which pushes must not be sent again. Age, number
+/// and bytes of the kept outcomes are limited. Kept outcomes share memory with the released batch.
 struct RecentOutcomes {
     private static let age = Duration.seconds(10)
     private static let mostBatches = 4096
@@ -41,7 +41,7 @@ struct RecentOutcomes {
     private var numbers: [BatchID: UInt64] = [:]
     private var next: UInt64 = 0
     private var byteCount = 0
-    /// The end of the numbers of batches whose reports must be repeated.
+    /// Reports of batches with a number below this one must be repeated.
     private var repeatEnd: UInt64 = 0
     private var repeatNext: UInt64 = 0
     /// The number of repeated reports without a reply.
@@ -92,7 +92,7 @@ struct RecentOutcomes {
         repeatEnd = next
     }
 
-    /// Whether no report is being repeated or awaits repetition.
+    /// Whether no report is being repeated and no report awaits repetition.
     var isIdle: Bool { inFlight == 0 && max(repeatNext, entries.first?.number ?? next) >= repeatEnd }
 
     /// Returns the reports to repeat now.

@@ -3,16 +3,16 @@ import FarmPolicy
 /// Batches with unreported outcomes, and the delay until their report is due.
 struct ReportQueue {
     private var batches: [HeldBatch] = []
-    /// The delay until the reports are due; nil when there is nothing to do.
+    /// The delay until the reports are due; nil if no batch has an outcome to report and no call is to be repeated.
     private(set) var delay: Duration?
-    /// The end of a pause after Redis refused a request; no request for more precedes it.
+    /// The end of a pause in requests for batches and credit after Redis refused a request; nil without a pause.
     private var pauseEnd: Instant?
 
-    /// The time from a first outcome to its report. Later outcomes join the report meanwhile.
+    /// The time from the first unreported outcome to its report. Outcomes that are recorded within this time join the report.
     static let interval = Duration.milliseconds(20)
     static let retryInterval = Duration.milliseconds(200)
 
-    /// Adds a batch whose report is due at the latest after this time.
+    /// Adds a batch. Its report becomes due after at most `time`.
     mutating func add(_ batch: HeldBatch, within time: Duration) {
         delay = min(delay ?? time, time)
         guard !batch.isDirty else { return }
@@ -32,7 +32,7 @@ struct ReportQueue {
     /// Schedules a failed call for repetition with the next reports.
     mutating func retrySoon() { delay = delay ?? Self.retryInterval }
 
-    /// Pauses requests for more batches or credit, because Redis refused a request.
+    /// Stops requests for more batches or credit for a while, because Redis refused a request.
     mutating func pause(from now: Instant) {
         pauseEnd = now + Self.retryInterval
         retrySoon()
@@ -40,8 +40,8 @@ struct ReportQueue {
 
     mutating func endPause() { pauseEnd = nil }
 
-    /// Returns whether Redis may be asked for more. If not, the next reports become due at the end of the
-    /// pause.
+    /// Returns whether more batches or credit may be requested now. If not, the next reports become due when requests are allowed
+    /// again.
     mutating func mayAsk(at now: Instant) -> Bool {
         guard let pauseEnd, now < pauseEnd else { return true }
         delay = min(delay ?? pauseEnd - now, pauseEnd - now)

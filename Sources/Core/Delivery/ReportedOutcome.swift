@@ -3,18 +3,18 @@ import StoreProtocol
 
 /// The outcome of a push that was not delivered, as a worker reports it to Redis.
 ///
-/// A gateway's response passes through these types. A `Verdict` (APNs) says what the response means for the push, its app and its
-/// connection. The connection makes a `SendOutcome` of the verdict: delivered, rejected (a ``Rejection`` with the verdict),
-/// unprocessed, or unknown. The sender applies the job's options and makes a ``ReportedOutcome``: failed, expired or to be
-/// retried. A ``HeldBatch`` keeps it with the push's ``HeldBatch/PushState`` and packs it into an ``OutcomeReport``, which the
-/// coordinator settles.
+/// A gateway's response passes through several types until its outcome is settled. A `Verdict` (APNs) says what the response
+/// means for the push, its app and its connection. The connection turns the verdict into a `SendOutcome`: delivered, rejected (a
+/// ``Rejection`` with the verdict), unprocessed, or unknown. The sender applies the job's options and makes a
+/// ``ReportedOutcome``: failed, expired or to be retried. A ``HeldBatch`` keeps the ``ReportedOutcome`` with the push's
+/// ``HeldBatch/PushState``, and packs both into an ``OutcomeReport``. The coordinator settles the report.
 package enum ReportedOutcome: Hashable {
-    /// A permanent failure because of the token. `isInvalidToken`: the gateway declared the token invalid; `scope`: where it is
-    /// suppressed from now on.
+    /// A permanent failure because of the token. `isInvalidToken`: the gateway declared the token invalid; `scope`: the scope in
+    /// which the token is suppressed from now on.
     case tokenFailed(reason: String, status: UInt16, isInvalidToken: Bool, scope: String? = nil)
     /// A permanent failure with a valid token.
     case deadLetter(reason: String, status: UInt16)
-    /// The push was not sent, because its token is suppressed for this reason.
+    /// The push was not sent, because its token is suppressed; `cause` is the reason of the suppression.
     case suppressed(cause: String)
     /// The gateway's response was lost, and the job allows at most one attempt.
     case becameUnknown(cause: String)
@@ -49,7 +49,7 @@ extension HeldBatch {
 
         /// Whether Redis has the outcome.
         var isReported: Bool { self == .known || self == .reportedDelivered || self == .reportedOther }
-        /// Whether the outcome is known and no report contains it.
+        /// Whether the outcome is known and in no report yet.
         var isUnreported: Bool { self == .delivered || self == .other }
     }
 }

@@ -1,19 +1,20 @@
 import PushModel
 package import StoreProtocol
 
-/// Chooses the shards to check out: shards that may have batches, and shards in which Redis may assign batches to this worker
-/// that it does not hold.
+/// Chooses the shards to check out: shards that may have batches, and unconfirmed shards. In an unconfirmed shard, Redis may
+/// assign batches to this worker that the worker does not hold.
 ///
 /// Only one checkout is in progress at a time.
 struct ShardCheckouts {
     let shards = ReadyShards()
     private let tally: ExposureTally
-    /// Shards in which Redis may assign batches to this worker that it does not hold.
+    /// Shards in which Redis may assign batches to this worker that the worker does not hold.
     private(set) var unconfirmed: Set<Int> = []
     private var pending: Checkout?
 
-    /// The maximum of shards and batches per call. The limits keep the script short.
+    /// Maximum number of shards per call, which limits how long the script blocks Redis.
     private static let shardsPerCall = 16
+    /// Maximum number of batches per call, which limits how long the script blocks Redis.
     private static let batchesPerCall = 8
 
     init(_ tally: ExposureTally) { self.tally = tally }
@@ -21,22 +22,22 @@ struct ShardCheckouts {
     var isPending: Bool { pending != nil }
     /// The credit that the checkout in progress requests.
     var credit: Int { pending?.credit ?? 0 }
-    /// Whether all shards of this worker have been searched for assigned batches.
+    /// Whether this worker has searched all its shards for batches that Redis assigns to the worker.
     var isConfirmed: Bool { !unconfirmed.contains { shards.token(of: $0) != nil } }
 
     // MARK: Shards
 
-    /// Sets the served shards and withdraws all others.
+    /// Sets the served shards and withdraws all other shards.
     mutating func assign(_ tokens: [Int: FenceToken]) {
-        // In a shard that returns to this worker, Redis may still assign batches that the worker has released.
+        // If this worker served the shard before, Redis may still assign batches to the worker that the worker has released.
         for (shard, token) in tokens where shards.token(of: shard) != token { unconfirmed.insert(shard) }
         shards.assign(tokens)
     }
 
-    /// Schedules a search for batches that Redis assigns to this worker and that it does not hold.
+    /// Schedules a search of the shard for batches that Redis assigns to this worker and that the worker does not hold.
     mutating func search(_ shard: Int) { unconfirmed.insert(shard) }
 
-    /// Schedules a search of all served shards, because Redis may execute a call late that got no reply.
+    /// Schedules a search of all served shards, because Redis may still execute a call that got no reply.
     mutating func searchServed() { unconfirmed.formUnion(shards.tokens.keys) }
 
     mutating func searchAll() { unconfirmed = Set(shards.tokens.keys).union(shards.leaving.keys) }
@@ -64,8 +65,8 @@ struct ShardCheckouts {
         return begin(request)
     }
 
-    /// Creates a search for batches that Redis assigns to this worker and that it does not hold; nil when there is no shard to
-    /// search. It requests no credit, because the credit of found batches is unknown until Redis replies.
+    /// Creates a search for batches that Redis assigns to this worker and that the worker does not hold; nil when no shard must
+    /// be searched. The search requests no credit, because the credit of found batches is unknown until Redis replies.
     ///
     /// - Parameter known: the batches that the worker holds.
     mutating func search(known: @autoclosure () -> [BatchID], worker: String) -> Checkout? {
@@ -107,7 +108,7 @@ struct ShardCheckouts {
         switch lanes {
         case .highOnly: shards.mayHaveBatches(reply.nonEmptyShards, of: .high)
         case .bulkOnly: shards.mayHaveBatches(reply.nonEmptyShards, of: .bulk)
-        // Redis reads the second lane only after all batches of the first.
+        // The reply contains bulk batches, so Redis has already returned all batches of lane high.
         case .highFirst where reply.batches.contains { $0.id.lane == .bulk }:
             shards.mayHaveBatches(reply.nonEmptyShards, of: .bulk)
         case .highFirst: shards.mayHaveBatches(reply.nonEmptyShards)
@@ -115,14 +116,14 @@ struct ShardCheckouts {
     }
 }
 
-/// The shards of an app that this worker serves, and withdrawn shards that still have batches. It tracks which served
-/// shards may have batches in Redis.
+/// The shards of an app that this worker serves, and withdrawn shards that still have batches. Tracks which served shards may
+/// have batches in Redis.
 package final class ReadyShards {
     package private(set) var tokens: [Int: FenceToken] = [:]
     /// Withdrawn shards that still have held batches, with their fencing tokens.
     private(set) var leaving: [Int: FenceToken] = [:]
     private var pending = PerLane(high: Set<Int>(), bulk: Set<Int>())
-    /// Where the next checkout of these lanes begins, so that all shards take turns.
+    /// For each choice of lanes, the shard number where the next checkout begins, so that all shards take turns.
     private var turns: [Checkout.Lanes: Int] = [:]
 
     private struct PerLane {
@@ -130,7 +131,7 @@ package final class ReadyShards {
         var bulk: Set<Int>
     }
 
-    /// Sets the served shards and withdraws all others.
+    /// Sets the served shards and withdraws all other shards.
     func assign(_ tokens: [Int: FenceToken]) {
         for (shard, token) in self.tokens where tokens[shard] == nil { leaving[shard] = token }
         for shard in tokens.keys { leaving[shard] = nil }
@@ -163,8 +164,8 @@ package final class ReadyShards {
         (!lanes.hasHigh || pending.high.isEmpty) && (!lanes.hasBulk || pending.bulk.isEmpty)
     }
 
-    /// Returns some shards that may have batches, in turn. Each shard is skipped for these lanes until its next
-    /// wake-up.
+    /// Returns some shards that may have batches, in turn. Later calls skip a returned shard for these lanes until the shard's
+    /// next wake-up.
     func take(atMost count: Int, _ lanes: Checkout.Lanes = .highFirst) -> [(number: Int, token: FenceToken)] {
         let order = (lanes.hasHigh ? pending.high : []).union(lanes.hasBulk ? pending.bulk : []).sorted()
         let start = order.firstIndex { $0 >= turns[lanes] ?? 0 } ?? 0

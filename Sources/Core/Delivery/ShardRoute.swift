@@ -1,18 +1,18 @@
 /// Chooses the connection for the pushes of one shard and lane, so that two pushes to a device never overtake
 /// each other.
 ///
-/// While pushes are in flight, later pushes follow over the same connection. If that connection is full and others are not,
-/// later pushes wait until those in flight have an outcome. A batch is free if no device occurs twice in it or in another held
-/// batch; a free batch may use every connection. A later batch that shares a device with a free batch waits until the free batch
-/// has all its outcomes. The route knows connections only by identity.
+/// While pushes are in flight, later pushes follow over the same connection. If that connection is full and other connections are
+/// not, later pushes wait until the pushes in flight have an outcome. A batch is free if no device occurs twice in the batch, and
+/// no device of the batch occurs in another held batch. A free batch may use every connection. A later batch that shares a device
+/// with a free batch waits until the free batch has all its outcomes. The route knows connections only by identity.
 package final class ShardRoute {
     /// Which connections a batch may use.
     package enum ConnectionChoice: Equatable {
-        /// The batch may use any connection, because there is no push in flight that it must not overtake.
+        /// The batch may use any connection, because no push in flight goes to a device of the batch.
         case any
-        /// The batch must use this connection, or may use another one if it becomes free.
+        /// The batch must use this connection. If the batch becomes free, the batch may use another connection.
         case following(ObjectIdentifier)
-        /// The batch must wait for the pushes in flight.
+        /// The batch must wait until the pushes in flight have outcomes.
         case none
     }
 
@@ -25,17 +25,18 @@ package final class ShardRoute {
     /// A held batch on the route.
     private struct Member {
         weak var batch: HeldBatch?
-        /// Older batches that share a device with this batch; nil until computed. No older batch joins later.
+        /// Older batches that share a device with this batch; nil until computed. Batches that join later are younger, so the
+        /// list is computed only once.
         var sharers: [UInt32]?
-        /// A batch that shares a device with this batch, which therefore cannot be free.
+        /// A batch that shares a device with this batch. While the other batch is on the route, this batch cannot be free.
         var boundTo: UInt32?
     }
 
     private var members: [UInt32: Member] = [:]
     private var freeCount = 0
-    /// Batches that wait for a free batch, and younger batches that share a device with them.
+    /// Batches that wait for a free batch, and younger batches that share a device with a waiting batch.
     private var heldUp: Set<UInt32> = []
-    /// Batches that are being compared with Redis's map. Younger batches wait for them.
+    /// Batches that are being compared with Redis's map. Younger batches wait until the comparison is done.
     var uncompared: Set<UInt32> = []
     /// The number of pushes in flight of batches that are not free.
     var inFlight = 0 {
@@ -48,7 +49,7 @@ package final class ShardRoute {
 
     func join(_ batch: HeldBatch) { members[batch.number] = Member(batch: batch) }
 
-    /// Removes a batch without pushes in flight.
+    /// Removes a batch from the route. The batch must have no pushes in flight.
     func leave(_ batch: HeldBatch) {
         uncompared.remove(batch.number)
         heldUp.remove(batch.number)
@@ -73,7 +74,7 @@ package final class ShardRoute {
         }
     }
 
-    /// Stops using a connection that has no room while others have room.
+    /// Stops using a connection that has no room while other connections have room.
     package func closeConnection() {
         if case .single = use { use = .closed }
     }
@@ -85,9 +86,9 @@ package final class ShardRoute {
 
     // MARK: Free batches
 
-    /// Frees a batch if no device occurs twice in it or in another held batch.
+    /// Frees a batch if no device occurs twice in the batch, and no device of the batch occurs in another held batch.
     ///
-    /// - Returns: whether it is free.
+    /// - Returns: whether the batch is free.
     package func free(_ batch: HeldBatch) -> Bool {
         if batch.isFree { return true }
         guard let member = members[batch.number] else { return false }
@@ -110,7 +111,8 @@ package final class ShardRoute {
         return olderSharers(of: number).contains { heldUp.contains($0) }
     }
 
-    /// Whether an older free batch shares a device with this batch, which then waits for it.
+    /// Whether an older free batch shares a device with this batch. A batch that shares a device with an older free batch waits
+    /// until the free batch has all its outcomes.
     private func waitsForFree(_ number: UInt32) -> Bool {
         olderSharers(of: number).contains { older in
             guard let batch = members[older]?.batch else { return false }

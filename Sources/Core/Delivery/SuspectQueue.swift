@@ -1,11 +1,11 @@
 import StoreProtocol
 
-/// Batches with pushes that may have crashed a worker. They are sent one at a time, with nothing else in
-/// flight.
+/// Batches with pushes that may have crashed a worker. Suspect batches are sent one at a time, while this worker has no other
+/// push in flight.
 struct SuspectQueue {
     /// Suspect batches with sendable pushes.
     private var waiting: [HeldBatch] = []
-    /// All suspect batches, including those that may send nothing now.
+    /// All suspect batches, including batches that may send nothing now.
     private var all: [HeldBatch] = []
 
     mutating func add(_ batch: HeldBatch) {
@@ -17,7 +17,7 @@ struct SuspectQueue {
         if !waiting.isEmpty { waiting.removeAll { $0 === batch } }
     }
 
-    /// Returns the next suspect batch to send with nothing else in flight.
+    /// Returns the next suspect batch, which must be sent with no other push in flight.
     mutating func first() -> HeldBatch? {
         guard !waiting.isEmpty else { return nil }
         waiting.removeAll { !$0.isSuspect || $0.ownership != .ours || $0.isHalted }
@@ -26,7 +26,7 @@ struct SuspectQueue {
         return waiting.first { $0.exposure + $0.asked > 0 } ?? waiting.first
     }
 
-    /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
+    /// Whether pushes of a suspect batch are in flight. Batches that may send no more pushes are included.
     mutating func hasInFlight() -> Bool {
         guard !all.isEmpty else { return false }
         all.removeAll { $0.isReleased || !$0.isSuspect }
@@ -48,7 +48,7 @@ extension Suspicion {
         var end: Int?
         for position in positions.indices.prefix(clamping: suspect) {
             guard positions[position] == .open || positions[position] == .inFlight else { continue }
-            // Positions that are granted and unsent come first.
+            // If a granted position is unsent, the granted positions are sent first, and no further position is requested.
             if position < granted { return granted }
             end = position + 1
             remaining -= 1

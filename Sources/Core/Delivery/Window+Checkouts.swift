@@ -4,16 +4,15 @@ package import StoreProtocol
 
 /// Checks out batches of served shards, and releases withdrawn shards.
 extension Window {
-    /// The least credit that justifies a call to Redis, unless a batch or the reserve is smaller. Each call and each job
-    /// in it costs time in Redis. Credit that is due to bulk also justifies a call. Without held pushes of high priority,
-    /// the smaller value applies.
+    /// The least credit that justifies a call to Redis, because each call and each job in a call costs time in Redis. The minimum
+    /// is lower if the reserve is smaller or if bulk is due. While no push of lane high is held, `smallestCredit` is enough.
     private static let worthwhileCredit = 256
     private static let smallestCredit = 64
 
-    /// Creates the next checkout if it is worth a call and no other is in progress. The caller passes the reply to
-    /// ``checkedOut(_:_:)``.
+    /// Creates the next checkout if its credit is worth a call and no other checkout is in progress. The caller passes the reply
+    /// to ``checkedOut(_:_:)``.
     ///
-    /// - Parameter wantsMore: whether more pushes could be sent.
+    /// - Parameter wantsMore: whether the worker could send more pushes than the window holds.
     package func checkOut(wantsMore: Bool) -> Checkout? {
         guard !checkouts.isPending, reports.mayAsk(at: now) else { return nil }
         let search = checkouts.search(known: knownBatches, worker: worker)
@@ -22,7 +21,7 @@ extension Window {
         return nextCheckout()
     }
 
-    /// Held batches precede new ones of the same lane, because they are older.
+    /// In each lane, requests credit for held batches before it requests new batches, because held batches are older.
     private func nextCheckout() -> Checkout? {
         let most = max(1, min(Self.worthwhileCredit, credit.reserve))
         let mayAskForBulk = room(for: .bulk) >= most
@@ -62,10 +61,10 @@ extension Window {
 
     package var isCheckingOut: Bool { checkouts.isPending }
 
-    /// Finds batches that Redis assigns to this worker and that it does not hold.
+    /// Finds batches that Redis assigns to this worker and that the worker does not hold.
     package func searchBatches() { checkouts.searchServed() }
 
-    /// Returns the shards whose held batches contain pushes of these jobs.
+    /// Returns the shards that have a held batch with a push of one of `jobs`.
     package func shards(of jobs: Set<String>) -> Set<Int> {
         var found: Set<Int> = []
         for batch in held.values where !found.contains(batch.shard) {

@@ -13,7 +13,7 @@ extension Window {
         if batch.inFlight == 0, mode == .returning || !batch.maySend { proceed(batch) }
     }
 
-    /// Makes the calls that are due after ``delay``.
+    /// Makes the calls that are due when ``delay`` has passed.
     package func reportDue() {
         for batch in reports.take() where !batch.isReleased && !batch.isReporting {
             report(batch)
@@ -28,14 +28,14 @@ extension Window {
         guard !batch.isReporting, batch.ownership != .returning || batch.mustReportFirst else { return }
         let content = batch.beginReport(&builder)
         let wanted = wantedCredit(of: batch)
-        // Redis may have executed a credit request that got no reply, so the call requests the granted end
-        // again.
+        // Redis may have executed a credit request whose reply was lost. So a report is sent even if it contains no outcome: the
+        // reply to the report contains the granted credit.
         let isOpen =
             batch.asked > 0
             || batch.mustCompare && (batch.ownership == .ours || batch.ownership == .returning)
         guard content != nil || wanted > batch.granted || isOpen else { return }
         if content == nil { batch.beginAsking() }
-        // Redis may grant the credit that this report frees in the same call.
+        // A report frees credit, and in the same call Redis may grant this credit to the batch again.
         batch.asked = max(batch.asked, wanted - batch.granted - batch.reporting)
         let call = call(about: batch)
         add(
@@ -99,7 +99,7 @@ extension Window {
         proceed(batch)
     }
 
-    /// Continues with a batch: queues it for sending, gives it back to Redis, or releases it.
+    /// Continues with a batch: queues the batch for sending, returns the batch to Redis, or releases the batch.
     func proceed(_ batch: HeldBatch) {
         guard !batch.isReleased else { return }
         // The batch keeps its place in the queue during reports, so that no younger batch overtakes it.
@@ -118,13 +118,12 @@ extension Window {
         }
     }
 
-    /// Handles a batch that another worker owns, unless only the fencing token was out of date and a newer
-    /// one is known.
+    /// Handles a batch that another worker owns, unless only the fencing token was out of date and a newer token is known.
     private func becomeStale(_ batch: HeldBatch, _ call: Call, _ staleness: Report.Staleness) {
         if staleness == .fenced, let token = shards.tokens[batch.shard], token != call.token { return }
         batch.becomeStale()
-        // A Redis that lost its last writes may have assigned an older delivery of the batch to this worker;
-        // the search finds it.
+        // A Redis that lost its last writes may have assigned an older delivery of the batch to this worker. A search of the
+        // shard finds this older delivery.
         if staleness == .redelivered { checkouts.search(batch.shard) }
         if staleness == .fenced { fenced(batch.shard, call.token) }
     }
@@ -139,15 +138,15 @@ extension Window {
         if hasForgotten, !wasExpected, batch.ownership == .ours { compareAll() }
     }
 
-    /// Handles a shard that has another owner in Redis. If it was not withdrawn here, the coordinator has lost its
-    /// lease unnoticed.
+    /// Handles a shard that has another owner in Redis. If the coordinator has not withdrawn the shard from this worker, the
+    /// coordinator has lost the lease without noticing.
     func fenced(_ shard: Int, _ token: FenceToken) {
         guard shards.tokens[shard] == token else { return }
         add(.fenced)
     }
 
-    /// Returns batches without pushes in flight and unreported outcomes to the head of their lists in Redis. The newest batch
-    /// goes first, and no batch precedes a younger one of its list.
+    /// Returns batches that have neither pushes in flight nor unreported outcomes to the head of their lists in Redis. The newest
+    /// batch is returned first. To keep the order of a list, a batch waits until all younger batches of the list are returned.
     func returnIdle() {
         areReturnsDue = false
         var blocked: Set<Int> = []
@@ -194,9 +193,9 @@ extension Window {
 
     // MARK: A Redis that lost its last writes
 
-    /// Handles a new connection to Redis. Calls without a reply have failed before.
+    /// Handles a new connection to Redis. Before this call, the caller has reported all calls without a reply as failed.
     ///
-    /// - Parameter isOther: whether this is a different Redis than before, or was restarted.
+    /// - Parameter isOther: whether the connection leads to a different Redis server, or to a server that was restarted.
     package func reconnected(isOther: Bool) {
         reports.endPause()
         if isOther {
@@ -236,7 +235,7 @@ extension Window {
         recent.answered()
         switch result {
         case .failure:
-            // Repeats all reports, because this is simpler than tracking which of them got a reply.
+            // Repeats all reports, which is simpler than tracking which reports got a reply.
             recent.repeatAll(at: now)
             reports.retrySoon()
         case .success(.taken(let state)):
@@ -248,6 +247,6 @@ extension Window {
 }
 
 extension FenceToken {
-    /// An invalid token. With it, Redis accepts only outcomes that are valid from any owner.
+    /// An invalid fencing token. In a report with this token, Redis accepts only outcomes that are valid from any owner.
     static var none: FenceToken { FenceToken([]) }
 }

@@ -6,7 +6,7 @@ extension Window {
     /// Begins a new turn, in which batches skipped in the last turn are eligible again.
     package func beginTurn() { queues.beginTurn() }
 
-    /// Skips a batch for the rest of the turn, because it cannot be sent now while others of its lane can.
+    /// Skips a batch for the rest of the turn. The batch cannot be sent now, but other batches of its lane may be sendable.
     package func pass(_ batch: HeldBatch) { queues.pass(batch) }
 
     package var hasPassedBatches: Bool { queues.hasPassed }
@@ -17,15 +17,15 @@ extension Window {
     /// Returns the number of sendable batches of a lane.
     package func waitingBatches(of lane: Lane) -> Int { queues.count(lane) }
 
-    /// - Parameter floor: the minimum percentage of bulk pushes while high pushes wait.
+    /// - Parameter floor: the minimum percentage of bulk pushes while high pushes are queued too.
     package func setBulkFloor(_ floor: Int) { queues.setBulkFloor(floor) }
 
     /// Returns the next batch and how many of its positions may be sent before the caller calls ``sent(_:of:)``
     /// and asks again.
     ///
     /// - Parameters:
-    ///   - hasExclusiveTurn: only the pushes of ``suspect`` are in flight or have credit on this worker.
-    ///   - isBulkFull: no connection has room for bulk.
+    ///   - hasExclusiveTurn: whether only the pushes of ``suspect`` are in flight or have credit on this worker.
+    ///   - isBulkFull: whether no connection has room for bulk pushes.
     package func nextBatch(hasExclusiveTurn: Bool, isBulkFull: Bool = false) -> (
         batch: HeldBatch, atMost: Int
     )? {
@@ -62,32 +62,32 @@ extension Window {
         return sum
     }
 
-    /// More pushes than all connections can take. Counts of unsent pushes may stop at this number.
+    /// A number of pushes above the room of all connections together. A count of unsent pushes may stop at this number.
     package static let mostWaiting = 1 << 20
 
-    /// The next suspect batch to send with nothing else in flight.
+    /// The next suspect batch, which must be sent with no other push in flight.
     package var suspect: HeldBatch? { mode == .sending ? suspects.first() : nil }
 
-    /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
+    /// Whether pushes of a suspect batch are in flight. Batches that may send no more pushes are included.
     package var hasSuspectInFlight: Bool { suspects.hasInFlight() }
 
-    /// Whether only the suspect batch of the app has pushes in flight or credit.
+    /// Whether, among the app's batches, only the suspect batch has pushes in flight or credit.
     package var isClearForSuspect: Bool { exposure == (suspect.map { $0.exposure + $0.asked } ?? 0) }
 
-    /// Whether bulk pushes may be waiting in the window or in Redis.
+    /// Whether bulk pushes may be queued in the window or in Redis.
     private var bulkWaits: Bool {
         queues.hasWaiting(.bulk) || shards.mayHaveBulk || credit.mayLackCredit(.bulk)
     }
 
-    /// Whether high has used its share and bulk comes next.
+    /// Whether lane high has used its share, so that lane bulk comes next.
     var isBulkDue: Bool { queues.share.isBulkDue && bulkWaits }
 
     /// Returns how many positions may be granted to a lane.
     func room(for lane: Lane) -> Int { credit.room(for: lane, isBulkDue: isBulkDue) }
 
-    /// Requests more credit for batches of a lane that lack it.
+    /// Requests more credit for batches of a lane that lack credit.
     ///
-    /// - Returns: whether there are such batches.
+    /// - Returns: whether a batch of the lane lacks credit.
     func askForCredit(of lane: Lane) -> Bool {
         let batches = credit.batches(of: lane)
         for batch in batches { report(batch) }

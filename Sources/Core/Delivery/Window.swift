@@ -2,11 +2,11 @@ package import FarmPolicy
 import PushModel
 package import StoreProtocol
 
-/// The batches of one app that Redis has assigned to this worker, and the calls to Redis about them.
+/// The batches of one app that Redis has assigned to this worker, and the calls to Redis about these batches.
 ///
-/// Its inputs are batches, responses of the gateway and replies of Redis. Its outputs are the next push and ``Action`` values. It
-/// owns no connection, timer or clock. Separate parts keep the held batches and the queues for sending, reports, returns and
-/// credit.
+/// The inputs of the window are batches, responses of the gateway and replies of Redis. The outputs are the next push and
+/// ``Action`` values. The window owns no connection, timer or clock. Separate parts keep the held batches and the queues for
+/// sending, reports, returns and credit.
 package final class Window {
     /// A call to Redis whose reply must be passed to the window, or a message to the coordinator.
     package enum Action {
@@ -18,15 +18,16 @@ package final class Window {
         case quarantine(QuarantineBatch)
         /// The reply goes to ``repeated(_:_:)``.
         case repeated(Report)
-        /// The coordinator has reported outcomes to settle.
+        /// Redis has new reported outcomes that the coordinator must settle.
         case hasReported
-        /// These withdrawn shards have no held batches.
+        /// The listed shards were withdrawn from this worker and have no held batches any more.
         case released([Int])
         /// A shard that was not withdrawn has another owner in Redis.
         case fenced
     }
 
-    /// The subject of a call to Redis, because the batch may change before the reply arrives.
+    /// Identifies the batch of a call to Redis, with the batch's delivery and fencing token at the time of the call. Both may
+    /// change before the reply arrives.
     package struct Call: Hashable {
         let batch: UInt32
         let delivery: Int
@@ -35,7 +36,7 @@ package final class Window {
 
     package enum Mode {
         case sending
-        /// Sending is stopped, and batches stay here.
+        /// Sending is stopped, and the worker keeps its batches.
         case holding
         /// Sending has ended, and batches are returned to Redis.
         case returning
@@ -55,17 +56,16 @@ package final class Window {
     /// Unreadable batches that Redis must quarantine.
     var unreadable: [BatchID: QuarantineBatch] = [:]
     var builder = ResultsBuilder()
-    private let faults: FaultInjection<DeliveryFault>
+    private let faults: FaultInjection<InjectedDeliveryFault>
     private var actions: [Action] = []
     private(set) var mode = Mode.sending
     /// The current time; the caller sets it before each event.
     package var now: Instant
-    /// Whether a suspect batch of any app on this worker awaits or has its turn. Other batches then get no
-    /// credit.
+    /// Whether a suspect batch of any app on this worker is being sent or waits to be sent. Other batches then get no credit.
     package var yieldsToSuspect = false
 
     /// - Parameter fault: a fault that a test injects.
-    package init(worker: String, now: Instant, fault: DeliveryFault? = nil) {
+    package init(worker: String, now: Instant, fault: InjectedDeliveryFault? = nil) {
         self.worker = worker
         self.now = now
         faults = FaultInjection(fault)
@@ -103,7 +103,7 @@ package final class Window {
 
     package func batch(_ id: BatchID) -> HeldBatch? { held[id] }
 
-    /// Drops outcomes of batches whose release is too old for Redis to lose them.
+    /// Drops outcomes of batches that were released so long ago that Redis can no longer lose these outcomes.
     package func dropOldOutcomes() { recent.dropOld(at: now) }
 
     // MARK: Settings
@@ -126,7 +126,7 @@ package final class Window {
         }
     }
 
-    /// Sets the served shards, and returns the batches of all others to Redis.
+    /// Sets the served shards, and returns the batches of all other shards to Redis.
     package func assign(_ tokens: [Int: FenceToken]) {
         if faults.has(.givesNothingBack) {
             for batch in held.values where shards.tokens[batch.shard] != nil && tokens[batch.shard] == nil {
@@ -162,7 +162,7 @@ package final class Window {
         }
         guard given.map.count == batch.pushes.count else {
             return quarantine(
-                given, reason: "the batch has \(batch.pushes.count) pushes, its map \(given.map.count)")
+                given, reason: "the batch has \(batch.pushes.count) pushes, but its map \(given.map.count)")
         }
         let one = HeldBatch(
             number: held.nextNumber(), id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
@@ -195,7 +195,7 @@ package final class Window {
         if batch.hasNext { queues.insert(batch) }
     }
 
-    /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for long.
+    /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for a long time.
     ///
     /// - Parameter seconds: the current time in seconds since 1970.
     /// - Returns: the number of expired pushes.

@@ -61,7 +61,7 @@ struct BatchPacker {
         (tokens, bytes) = (0, 0)
     }
 
-    /// Adds as many of a job's pushes as fit.
+    /// Adds as many of a job's pushes as fit into the step.
     ///
     /// - Parameters:
     ///   - progress: the part of the job that is split already; this call advances it.

@@ -3,7 +3,7 @@ import StoreProtocol
 
 /// The jobs that the intake took, in order. Plans the steps that split these jobs into batches.
 ///
-/// A step from ``next()`` takes effect with ``done()``. Before that, it can be repeated or planned again.
+/// A step from ``next()`` takes effect with ``done()``. Before ``done()``, the step can be repeated or planned again.
 package struct IntakeQueue {
     private var jobs: [IntakeJob] = []
     private var packer: BatchPacker

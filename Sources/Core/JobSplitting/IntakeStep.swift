@@ -1,10 +1,10 @@
 import PushModel
 package import StoreProtocol
 
-/// The next step with the taken jobs. Redis runs each step as a whole.
+/// The next step with the taken jobs. Redis executes each step atomically.
 package enum IntakeStep {
     case split(Plan)
-    /// Drops the first job, and keeps its original for inspection.
+    /// Drops the first job, and keeps its original bytes for inspection.
     case refuse(Refusal)
 
     /// The job records and batches to create, in the form of ``Split``.
@@ -27,20 +27,20 @@ package enum IntakeStep {
     }
 }
 
-/// Limits of one intake step. A step blocks Redis for at most 5 ms, or 10 ms with small jobs: a step with more of
-/// them has larger batches.
+/// Limits of one intake step. A step blocks Redis for at most 5 ms, or 10 ms with small jobs. A step may take longer with small
+/// jobs, because more jobs in a step give larger batches.
 package struct StepLimits: Sendable {
     package let tokens: Int
     package let jobs: Int
     package let batches: Int
     /// Maximum number of events about malformed tokens.
     package let events: Int
-    /// Maximum bytes of all bodies together. A single push may exceed it.
+    /// Maximum bytes of all bodies together. A single push may exceed this limit.
     package let bytes: Int
     /// Maximum number of positions of one batch.
     package let positions: Int
-    /// If a step has this many tokens and more are ready, a full batch ends the step. The rest of that shard would
-    /// start a small batch.
+    /// If a step has this many tokens and more tokens are ready, a full batch ends the step. Otherwise the next pushes of that
+    /// batch's shard would start a small batch.
     package let tokensBeforeEarlyEnd: Int
 
     package init(
@@ -86,8 +86,8 @@ struct IntakeJob {
 extension ParsedJob {
     /// The progress of a job after an earlier step split `accepted` pushes.
     ///
-    /// Malformed pushes before the last accepted push were reported. Later malformed pushes are reported now, and
-    /// a few may be reported twice.
+    /// Malformed pushes before the last accepted push were reported in an earlier step. Later malformed pushes are reported now,
+    /// and a few may be reported twice.
     func progress(accepted: Int) -> IntakeJob.Progress {
         let accepted = min(accepted, self.accepted)
         guard accepted > 0 else { return .init(isOpened: true) }

@@ -3,7 +3,7 @@ import StoreProtocol
 
 /// The leases of an app that placement assigns to a host.
 struct AssignedFields {
-    /// The distribution of leases over the hosts, as far as this host knows.
+    /// How placement distributes the leases over the hosts, as far as this host knows.
     var shares: HostShares {
         didSet { if shares != oldValue { fields = Self.fields(shares, host, shards) } }
     }
@@ -38,7 +38,7 @@ struct LeaseNonce {
     private let instance: String
     private var renewals = 0
     private(set) var current: String
-    /// The nonce of an owner that has exited, whose leases may be acquired immediately; "" if there is none.
+    /// The nonce of a coordinator that has exited; its leases may be acquired immediately. "" if there is no such coordinator.
     private(set) var predecessor: String
 
     /// - Parameter instance: a nonce with which no lease was ever acquired.
@@ -46,7 +46,8 @@ struct LeaseNonce {
         (self.instance, current, self.predecessor) = (instance, instance, predecessor)
     }
 
-    /// Changes to a new nonce, whose tokens no script has seen. Leases of the old nonce may be acquired: it was ours.
+    /// Changes to a new nonce, so that scripts have never seen its fencing tokens. The previous leases may be acquired
+    /// immediately, because this coordinator owned them.
     mutating func replace() {
         renewals += 1
         predecessor = instance

@@ -1,10 +1,11 @@
 package import FarmPolicy
 package import StoreProtocol
 
-/// The leases of one app that this host holds, for its intake and its shards. Events come in, calls to Redis come out.
+/// The leases of one app's intake and shards that this host holds. Methods record events, and ``nextStep(at:)`` returns the next
+/// call to Redis.
 ///
-/// A round is a sequence of ``Step``s. First, leases are released. Then this host's leases are renewed. Then leases assigned
-/// to this host are acquired as soon as they are free, and other leases only after they have stayed free.
+/// A round is a sequence of ``Step``s. First, the host releases leases. Second, it renews its leases. Third, it acquires free
+/// leases that placement assigns to it. It acquires free leases of other hosts only after these have stayed free for a while.
 package final class HeldLeases {
     package typealias Instant = ContinuousClock.Instant
     package typealias Shard = (number: Int, token: FenceToken)
@@ -20,22 +21,23 @@ package final class HeldLeases {
 
     private enum Stage { case releasing, renewing, acquiring, reclaiming, over }
 
-    /// The distribution of leases over the hosts, as far as this host knows.
+    /// How placement distributes the leases over the hosts, as far as this host knows.
     package var shares: HostShares {
         get { demand.assigned.shares }
         set { demand.assigned.shares = newValue }
     }
 
-    private let faults: FaultInjection<LeaseFault>
+    private let faults: FaultInjection<InjectedLeaseFault>
     private let host: String
     private let shards: Int
     private var nonces: LeaseNonce
     private var demand: LeaseDemand
-    /// Redis reported another owner for one of this host's fields. All leases are acquired again.
+    /// Whether Redis reported another owner for one of this host's fields. If so, the next round acquires all leases again.
     package private(set) var isFenced = false
-    /// No more leases are acquired, because the host ends or hands everything over.
+    /// Whether the host acquires no more leases, because its coordinator exits or hands all leases over.
     private(set) var isEnding = false
-    /// The host serves nothing: it acquires only what no other host can serve, and hands everything else over immediately.
+    /// Whether the host is quiet. A quiet host keeps and acquires only leases that no other host can serve, and hands its other
+    /// leases over immediately.
     package var isQuiet = false
     private var owned = OwnedLeases()
     private var handOver = HandOver()
@@ -45,12 +47,12 @@ package final class HeldLeases {
     private var hasChanged = false
 
     /// - Parameters:
-    ///   - nonce: a nonce with which no lease was ever acquired.
+    ///   - nonce: a new nonce; no lease was ever acquired with it.
     ///   - predecessor: the nonce of a coordinator of this host that has exited, or "".
     ///   - fault: a fault that a test injects.
     package init(
         host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String,
-        fault: LeaseFault? = nil
+        fault: InjectedLeaseFault? = nil
     ) {
         faults = FaultInjection(fault)
         (self.host, self.shards) = (host, shards)
@@ -164,12 +166,13 @@ package final class HeldLeases {
         isWoken = true
     }
 
-    /// Leases that are being released still have this host's nonce in Redis. A request for them would acquire them again.
+    /// While a lease is being released, Redis still stores this host's nonce for it. So a request for the lease would acquire it
+    /// again.
     private func mayAsk(for field: LeaseField) -> Bool {
         pendingReleases[field] == nil || faults.has(.asksForUnreleased)
     }
 
-    /// - Parameter now: the time before the call.
+    /// - Parameter now: the time before `call` was sent.
     package func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
         demand.answered(zip(call.all, reply.answers), at: now)
         for (field, answer) in zip(call.all, reply.answers) {
@@ -177,12 +180,12 @@ package final class HeldLeases {
             owned.add(field, token)
             if field == .intake { hasChanged = true }
         }
-        // The handover began during the call.
+        // A handover that began during the call also includes the newly acquired leases.
         if isEnding { handOverAll(at: now) }
     }
 
     package func reclaimed(_ shards: [Shard]) {
-        // Redis reported another owner, so no shard is served until everything is acquired again.
+        // Redis reported another owner, so no shard is served until the host has acquired all leases again.
         guard !isFenced else { return }
         owned.reclaimed(shards)
         hasChanged = true
@@ -190,14 +193,14 @@ package final class HeldLeases {
 
     // MARK: Losing
 
-    /// Drops all leases, because they are lost.
+    /// Treats all leases as lost.
     package func forgetAll() {
         for shard in tokens.keys { handOver.ended(shard) }
         owned = OwnedLeases()
         hasChanged = true
     }
 
-    /// Drops all leases, and acquires later leases with another nonce.
+    /// Treats all leases as lost. The host acquires its next leases with a new nonce.
     private func replaceNonce() {
         isFenced = false
         nonces.replace()
@@ -230,10 +233,10 @@ package final class HeldLeases {
         if faults.has(.releasesAtOnce) { shardsEmptied(handOver.leaving) }
     }
 
-    /// Withdraws all shards and acquires nothing more, because the host ends or hands everything over.
+    /// Withdraws all shards and acquires no more leases, because the coordinator exits or hands all leases over.
     package func handOverAll(at now: Instant) { withdraw(tokens.keys.sorted(), isAll: true, at: now) }
 
-    /// Hands everything over to the coordinator's successor, a few shards at a time. The intake is released immediately.
+    /// Hands all leases over to the coordinator's successor, a few shards at a time. The intake is released immediately.
     package func handOverSome(at now: Instant) {
         withdraw(tokens.keys.sorted().filter { !unreclaimed.contains($0) }, isAll: false, at: now)
     }
@@ -257,7 +260,8 @@ package final class HeldLeases {
         owned.remove(.intake)
     }
 
-    /// Releases those of these shards that are being withdrawn. This host's workers hold none of their batches.
+    /// Releases those of the given shards that are being withdrawn. The caller guarantees that this host's workers hold no
+    /// batches of the given shards.
     /// - Returns: whether any shard was released.
     @discardableResult
     package func shardsEmptied(_ shards: some Sequence<Int>) -> Bool {
@@ -272,8 +276,8 @@ package final class HeldLeases {
         return hasSome
     }
 
-    /// Keeps shards that their workers have not released in time.
-    /// - Returns: the number of shards that are kept.
+    /// Cancels the handover of shards that the workers have not released in time.
+    /// - Returns: the number of shards whose handover was cancelled.
     package func keepOverdue(at now: Instant) -> Int {
         guard !isEnding else { return 0 }
         let late = handOver.overdue(at: now)

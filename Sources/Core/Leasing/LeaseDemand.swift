@@ -1,15 +1,15 @@
 import FarmPolicy
 import StoreProtocol
 
-/// Chooses which missing leases a host requests: its assigned leases as soon as they are free, and leases assigned to
-/// other hosts after they have stayed free.
+/// Chooses which missing leases a host requests: its assigned leases as soon as they are free, and leases of other hosts only
+/// after these have stayed free for a while.
 struct LeaseDemand {
     /// The leases that are assigned to this host.
     var assigned: AssignedFields
     /// Fields to acquire even from a live owner.
     private var fieldsToTake: Set<LeaseField> = []
     private var unclaimed = UnclaimedFields<LeaseField>()
-    /// When an assigned field that another owner holds may become free.
+    /// When the first of the assigned fields that other owners hold may become free.
     private(set) var nextTry: HeldLeases.Instant?
 
     init(_ assigned: AssignedFields) { self.assigned = assigned }
@@ -17,7 +17,7 @@ struct LeaseDemand {
     mutating func takeFromOwner(_ field: LeaseField) { fieldsToTake.insert(field) }
 
     /// - Parameters:
-    ///   - isQuiet: whether the host acquires only its assigned leases.
+    ///   - isQuiet: whether the host is quiet, so it requests only its assigned leases.
     ///   - takesAll: a fault that a test injects.
     func classify(
         _ missing: [LeaseField], isQuiet: Bool, takesAll: Bool, at now: HeldLeases.Instant
@@ -30,7 +30,7 @@ struct LeaseDemand {
         return (rest.filter(isWanted), rest.filter { !isWanted($0) }, takenFromOwner)
     }
 
-    /// - Parameter now: the time before the call.
+    /// - Parameter now: the time before the call to Redis.
     mutating func answered(
         _ answers: some Sequence<(LeaseField, AcquireLeases.Answer)>, at now: HeldLeases.Instant
     ) {

@@ -1,6 +1,6 @@
 package import FarmPolicy
 
-/// Computes when a host's leases are renewed and how long they are valid. It has no clock and no connection.
+/// Computes when a host's leases are renewed and how long they are valid. This type has no clock and no connection.
 package struct LeaseRounds {
     package typealias Instant = ContinuousClock.Instant
 
@@ -10,7 +10,7 @@ package struct LeaseRounds {
     package enum Renewal: Equatable {
         /// Every lease is valid until this time.
         case granted(end: UInt64)
-        /// Redis has not confirmed all leases, and there is time left.
+        /// Redis has not confirmed all leases, but the leases have not expired yet.
         case pending
         /// The leases have expired, so this host owns nothing.
         case expired
@@ -21,7 +21,7 @@ package struct LeaseRounds {
 
     package init(now: Instant) { nextRenewal = now }
 
-    /// Whether all leases of all apps must be renewed. Otherwise only apps with a reason renew their leases.
+    /// Whether all leases of all apps must be renewed. Otherwise only apps whose own round is due renew their leases.
     package func isRenewalDue(at now: Instant) -> Bool { now >= nextRenewal }
 
     package mutating func renewSoon(at now: Instant) { nextRenewal = now }
@@ -33,7 +33,8 @@ package struct LeaseRounds {
     ///
     /// - Parameters:
     ///   - isConfirmed: whether Redis confirmed the leases of every app.
-    ///   - start: the time before the first call, on the clock that the host's processes share; `end`: now.
+    ///   - start: the time before the first call, on the clock that the host's processes share.
+    ///   - end: the present time on the clock that the host's processes share.
     package mutating func ended(isConfirmed: Bool, from start: UInt64, to end: UInt64, at now: Instant)
         -> Renewal
     {
@@ -46,7 +47,7 @@ package struct LeaseRounds {
     }
 
     /// The time to wait before the next round.
-    /// - Parameter isPressing: whether something that is due has not been done.
+    /// - Parameter isPressing: whether a due action has not been done, so that the wait is shorter.
     package func pause(isPressing: Bool, at now: Instant) -> Duration {
         let remaining = max(now.duration(to: nextRenewal), .zero)
         return max(min(remaining, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))

@@ -43,7 +43,8 @@ struct OwnedLeases {
         }
     }
 
-    /// Notes that the batches of these shards are reclaimed. A shard that was acquired again meanwhile does not count.
+    /// Notes that the batches of these shards are reclaimed. A shard with another fencing token was acquired again during the
+    /// call, so it stays unreclaimed.
     mutating func reclaimed(_ shards: [HeldLeases.Shard]) {
         for (shard, token) in shards where tokens[shard] == token { unreclaimed.remove(shard) }
     }

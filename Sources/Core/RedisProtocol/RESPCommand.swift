@@ -42,7 +42,7 @@ package struct RESPCommand: Sendable {
         encoded += other.encoded
     }
 
-    /// The number of bytes that ``write(into:)`` adds, without the few bytes of the header.
+    /// The number of bytes that ``write(into:)`` appends, except for the header (`*N\r\n`).
     package var byteCount: Int { encoded.count }
 
     /// Appends the whole command to `output`.
@@ -53,7 +53,7 @@ package struct RESPCommand: Sendable {
         }
     }
 
-    /// Passes the command's header (`*N\r\n`) and its arguments, to be sent one after the other without a copy.
+    /// Passes the command's header (`*N\r\n`) and its encoded arguments to the closure, which can send both without a copy.
     package func withParts(
         _ body: (_ header: UnsafeRawBufferPointer, _ arguments: UnsafeRawBufferPointer) -> Void
     ) {

@@ -9,21 +9,21 @@ package enum RESPValue: Equatable, Sendable {
     case array([RESPValue])
 }
 
-/// An error reply. `code` is the first word (`ERR`, `OOM`, `NOSCRIPT`, …), and `message` is the whole line.
+/// An error reply: `code` is its first word (`ERR`, `OOM`, `NOSCRIPT`, …), and `message` is its whole line.
 package struct RESPServerError: Error, Equatable, Sendable {
     package let code: String
     package let message: String
 
     package init(message: String) {
         self.message = message
-        // Search bytes, not characters: the character after the space may combine with the space.
+        // Search bytes, not characters: Unicode may combine the space with the next character.
         code = String(decoding: message.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
     }
 }
 
-/// Accessors return nil if the reply has another type. The caller then reports the expected type.
+/// Each accessor returns nil if the reply has another type. Then the caller reports which type it expected.
 extension RESPValue {
-    /// The integer, limited to the range of `ForeignNumber.limit`.
+    /// The reply as an integer, clamped to ±`ForeignNumber.limit`.
     package var integer: Int64? {
         if case .integer(let value) = self { Int64(foreign: value) } else { nil }
     }
@@ -49,13 +49,14 @@ extension RESPValue {
         if case .array(let values) = self { values } else { nil }
     }
 
-    /// The pairs of a reply with alternating names and values, such as a hash or a stream entry. Empty if the reply is no array.
+    /// The name-value pairs of a reply that alternates names and values, such as a hash or a stream entry. Empty if the reply is
+    /// not an array.
     package var pairs: [(name: RESPValue, value: RESPValue)] {
         let words = array ?? []
         return stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
     }
 
-    /// The pairs as text. If a name is repeated, the first value counts.
+    /// The pairs as a dictionary of texts. If a name is repeated, the first value counts.
     package var fields: [String: String] {
         Dictionary(pairs.map { ($0.name.text ?? "", $0.value.text ?? "") }) { first, _ in first }
     }
@@ -64,7 +65,8 @@ extension RESPValue {
         if case .error(let error) = self { error } else { nil }
     }
 
-    /// Whether the reply contains an integer beyond `ForeignNumber.limit`, so that ``integer`` returns another number.
+    /// Whether the reply contains an integer beyond `ForeignNumber.limit`, so that ``integer`` differs from the integer in the
+    /// reply.
     package var hasClampedNumber: Bool {
         switch self {
         case .integer(let value): value.magnitude > ForeignNumber.limit.magnitude
@@ -76,9 +78,9 @@ extension RESPValue {
     package var isNull: Bool { self == .null }
 }
 
-/// Why a stream of replies cannot be read further.
+/// Why no more replies can be read from a connection.
 package enum RESPError: Error, Equatable, Sendable {
-    /// The bytes are not RESP2. The text comes from hiredis and contains at most the one wrong byte.
+    /// The bytes are not RESP2. The error text comes from hiredis and quotes at most one byte of the reply.
     case protocolError(String)
     case tooManyBytes(limit: Int)
     case tooManyElements(Int, limit: Int)

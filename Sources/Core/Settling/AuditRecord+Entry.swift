@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Builds the audit record of an entry from the workers' reports, without the farm's later decisions.
+/// Builds the audit record of a results entry from the outcomes that the worker reported, without later decisions of the farm.
 extension AuditRecord {
     init(of entry: ResultsEntry) {
         self.init()
@@ -39,7 +39,7 @@ extension AuditRecord {
         }
     }
 
-    /// Builds the record of pushes that were closed because their worker was lost.
+    /// Builds the audit record of pushes that failed because their worker was lost.
     init(of letters: [Settlement.NewDeadLetter]) {
         self.init()
         for letter in letters {

@@ -17,7 +17,7 @@ struct RetryBatches {
 
     init(lane: Lane, shards: Int) { (self.lane, self.shards) = (lane, shards) }
 
-    /// Adds a segment. The segment already contains the number of attempts.
+    /// Adds a segment. The segment already contains the increased number of attempts.
     mutating func append(_ segment: Batch.Segment, of entry: ResultsEntry, after delay: Duration) {
         let token = entry.pushes[segment.pushes.lowerBound].token
         let shard = entry.bytes[token].withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
@@ -47,7 +47,7 @@ struct RetryBatches {
     }
 }
 
-/// Makes dead letters of a batch's closed positions: one dead letter per segment.
+/// Builds dead letters for a batch's positions that failed because their worker was lost: one dead letter per segment.
 struct DeadLetterBuilder {
     static let cause = "worker lost"
 

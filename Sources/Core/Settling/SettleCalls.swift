@@ -1,9 +1,9 @@
 package import StoreProtocol
 
-/// Groups settlements into calls that block Redis for at most 5 ms.
+/// Groups settlements into calls, so that each call blocks Redis for at most 5 ms.
 package struct SettleCalls {
     private static let most = 64
-    /// Maximum number of different jobs in a call. Each job's numbers are added up before its record is changed.
+    /// Maximum number of different jobs in a call. A call adds up the counts of each job before it changes the job record.
     private static let jobs = 256
     private static let events = 1024
     /// Maximum number of retries plus dead letters in a call.
@@ -38,10 +38,10 @@ package struct SettleCalls {
     }
 }
 
-/// The time between two rounds of settling. Entries that arrive within this time are settled together.
+/// The time between two rounds of settling. Entries that arrive within this time are settled together, so a job record with many
+/// reports changes only once for all these reports.
 ///
-/// A job record with many reports is then changed once for all of them. The pause only grows while each round finds
-/// entries, so a farm with few pushes does not wait.
+/// The pause grows only as long as each round finds entries, so a farm with few pushes does not wait.
 package struct SettleInterval {
     static let shortest = Duration.milliseconds(5)
     static let longest = Duration.milliseconds(40)
@@ -57,7 +57,7 @@ package struct SettleInterval {
         isBusy = true
     }
 
-    /// Records that there was nothing to settle for a while.
+    /// Records that no entries arrived for a while.
     package mutating func idled() {
         pause = Self.shortest
         isBusy = false

@@ -2,7 +2,7 @@ package import FarmPolicy
 package import PushModel
 package import StoreProtocol
 
-/// Computes the effects of results entries on job records, retries, invalid tokens and events. It does no I/O.
+/// Computes the effects of results entries on job records, retries, invalid tokens and events, without I/O.
 package struct SettlePlan {
     private let shards: Int
     private let policy: RetryPolicy
@@ -19,7 +19,8 @@ package struct SettlePlan {
     /// - Parameters:
     ///   - lane: the lane of the batch in the report.
     ///   - now: the time in Unix seconds.
-    ///   - random: spreads retries. Retries of one entry that may be sent together get the same random part.
+    ///   - random: spreads the due times of retries. Retries of one entry that may be sent together get the same random part of
+    ///     the delay.
     package mutating func settlement(
         of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
         using random: inout some RandomNumberGenerator
@@ -71,13 +72,13 @@ package struct SettlePlan {
         return settlement
     }
 
-    /// Returns `unreadable` for an empty reason.
+    /// Returns the given reason, or `unreadable` if the reason is empty.
     private static func reason(_ text: String) -> String {
         text.isEmpty ? FarmReason.unreadable.rawValue : text
     }
 
-    /// Computes only the counts of an entry whose settlement Redis refused. Pushes that were not delivered fail as
-    /// unreadable, and the entry is kept.
+    /// Computes only the counts of an entry whose full settlement Redis refused. Pushes that were not delivered fail as
+    /// unreadable, and `unreadable` keeps the entry's bytes.
     ///
     /// - Parameter why: the error text from Redis.
     package func countsOnlySettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement
@@ -128,7 +129,7 @@ package struct SettlePlan {
         }
     }
 
-    /// Computes the effects of positions that were closed because their worker was lost.
+    /// Computes the effects of positions that failed because their worker was lost.
     package mutating func settlement(
         of id: EntryID, closed reason: FarmReason, body: [UInt8], positions: [Range<Int>]
     ) throws(EntryFault) -> Settlement {
@@ -146,7 +147,7 @@ package struct SettlePlan {
         }
         var letters = DeadLetterBuilder(of: batch, reason: reason)
         var segment: UInt16?
-        // A position outside the batch belongs to no push.
+        // Positions outside the batch belong to no push and are ignored.
         for position in positions.lazy.map({ $0.clamped(to: batch.pushes.indices) }).joined() {
             let push = batch.pushes[position]
             if push.segment != segment {
@@ -208,7 +209,7 @@ package struct SettlePlan {
 /// Why a results entry cannot be settled, not even in part.
 package enum EntryFault: Error, Equatable, CustomStringConvertible {
     case unreadable(CodecError)
-    /// The entry is neither a report nor a list of closed positions.
+    /// The entry is neither a report nor a list of positions that failed because their worker was lost.
     case form(String)
 
     package var description: String {
@@ -223,7 +224,8 @@ package enum EntryFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// The names under which job records count failures. Gateways may send any reason, and a job record has room for few names.
+/// The names under which job records count failures. Gateways may send arbitrary reasons, but a job record has room for only a
+/// few names.
 struct ReasonNames {
     private static let other = "Other"
     private static let longest = 64
@@ -233,7 +235,8 @@ struct ReasonNames {
 
     init() {}
 
-    /// Returns the name for a reason: `Other` if the reason is too long, is not plain text, or is one too many.
+    /// Returns the name for a reason. The name is `Other` if the reason is too long, is not plain text, or does not fit in the
+    /// job record any more.
     mutating func name(_ reason: String) -> String {
         if known.contains(reason) { return reason }
         guard known.count < Self.most, (1...Self.longest).contains(reason.utf8.count),

@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Adds outcomes to the last job of the settlement.
+/// Adds outcomes to the last job in the settlement's list of jobs.
 extension Settlement {
     var job: String { jobs[jobs.count - 1].id }
 
@@ -28,7 +28,7 @@ extension Settlement {
         fail(count, reason.rawValue, as: reason.rawValue)
     }
 
-    /// Fails items that cannot be read, each alone, and keeps the entry.
+    /// Records a failure for each unreadable item of the entry, and keeps the entry.
     mutating func failUnreadable(of entry: ResultsEntry) {
         for item in entry.unreadable {
             let job = entry.text(item.jobID)
@@ -41,7 +41,7 @@ extension Settlement {
             original: entry.bytes)
     }
 
-    /// Keeps pushes that failed although their tokens are valid.
+    /// Adds a dead letter for pushes that failed although their tokens are valid.
     mutating func keepDeadLetter(
         _ segment: Batch.Segment, of entry: ResultsEntry, reason: String, status: UInt16 = 0
     ) {
@@ -65,7 +65,7 @@ extension Settlement {
         if mayBeDuplicated { jobs[jobs.count - 1].maybeDuplicated += count }
     }
 
-    /// Adds one event per token, unless the job only wants counts.
+    /// Adds one event per token, unless the job asks for no receipts.
     mutating func addEvents(
         _ kind: FarmEvent.Kind, _ tokens: some Sequence<Range<Int>>, of entry: ResultsEntry,
         _ receipts: Receipts,
@@ -80,7 +80,8 @@ extension Settlement {
         }
     }
 
-    /// Adds events about failed tokens. An invalid token always gets an event, because it concerns more than this job.
+    /// Adds events about failed tokens. An invalid token always gets an event, whatever receipts the job asks for, because it
+    /// concerns later jobs too.
     ///
     /// - Parameters:
     ///   - shard: returns a token's shard.

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// The functions in Redis that producers call by name, in any language. Redis keeps them after a restart.
+/// The Redis functions that producers call by name, from any programming language. Redis still has the functions after a restart.
 package enum FunctionLibrary {
     package static let name = "pushfarm"
     package static let submit = "pushfarm_submit"

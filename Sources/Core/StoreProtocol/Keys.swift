@@ -1,11 +1,12 @@
-/// The keys of an app, precomputed. All keys are in one slot, because the inbox's name is the hash tag of the other keys.
+/// The keys of an app, precomputed. All keys of an app are in one cluster slot, because the inbox's name is the hash tag of the
+/// app's other keys.
 package struct Keys: Hashable, Sendable {
     package let app: String
-    /// The list `pushfarm:APP`: jobs that producers pushed.
+    /// A list, `pushfarm:APP`: jobs that producers pushed.
     package let inbox: [UInt8]
-    /// The start of every other key, `{pushfarm:APP}:`. It is the first key of every script.
+    /// The prefix of all other keys of the app, `{pushfarm:APP}:`. This prefix is the first key of every script.
     package let prefix: [UInt8]
-    /// A list: jobs that the intake moved out of the inbox and has not completely split.
+    /// A list: jobs that the intake took from the inbox and has not completely split.
     package var taken: [UInt8] { key("taken") }
     package var owners: [UInt8] { key("owners") }
     package var admission: [UInt8] { key("admission") }
@@ -18,13 +19,16 @@ package struct Keys: Hashable, Sendable {
     package var delayed: [UInt8] { key("delayed") }
     /// A list: batches that are paused until an operator resumes them.
     package var paused: [UInt8] { key("paused") }
-    /// Hashes: paused jobs, paused raw tokens, paused shards, cancelled jobs. Each value says who requested the pause and why.
+    /// A hash: paused jobs, with who requested each pause and why.
     package var pausedJobs: [UInt8] { key("paused_jobs") }
+    /// A hash: paused raw tokens, with who requested each pause and why.
     package var pausedTokens: [UInt8] { key("paused_tokens") }
+    /// A hash: paused shards, with who requested each pause and why.
     package var pausedShards: [UInt8] { key("paused_shards") }
+    /// A hash: cancelled jobs, with the time and the operator of each cancellation.
     package var cancels: [UInt8] { key("cancels") }
     package var results: [UInt8] { key("results") }
-    /// A hash: entries of the results stream that cannot be settled, with the reason.
+    /// A hash: for each entry of the results stream that cannot be settled, the reason.
     package var unsettled: [UInt8] { key("unsettled") }
     /// A hash: the original bytes of data that cannot be read.
     package var unreadable: [UInt8] { key("unreadable") }
@@ -38,17 +42,18 @@ package struct Keys: Hashable, Sendable {
     package var deadLetterCounts: [UInt8] { key("dead_letter_counts") }
     /// A stream: the outcome of each push, if the audit of outcomes is enabled.
     package var audit: [UInt8] { key("audit") }
-    /// A hash: each shard's last record in its suppression list.
+    /// A hash: for each shard, the last record of its suppression list.
     package var suppression: [UInt8] { key("suppression") }
     /// A list: suppressions that wait for confirmation.
     package var unconfirmed: [UInt8] { key("unconfirmed") }
     /// A hash: the guard's counts of the last responses.
     package var guardCounts: [UInt8] { key("guard") }
-    /// A hash: the scope of each number in suppression records.
+    /// A hash: the scope that each number in suppression records stands for.
     package var scopes: [UInt8] { key("scopes") }
-    /// A hash: the state of reading the feedback service.
+    /// A hash: when the feedback service was read, and the results of reading it.
     package var feedback: [UInt8] { key("feedback") }
-    /// A channel: shards with batches, "NN NN …", or "*" for any shard; "s NN NN …": shards whose suppression lists have grown.
+    /// A channel with two kinds of messages. "NN NN …": these shards have batches ("*": any shard may have batches). "s NN NN …":
+    /// the suppression lists of these shards have grown.
     package var wakeUps: [UInt8] { key("wakeups") }
 
     package init(app: String) {
@@ -69,7 +74,7 @@ package struct Keys: Hashable, Sendable {
         key("suppressed:\(LeaseField.name(ofShard: shard))")
     }
 
-    /// The hash with the progress of the replay of this name.
+    /// The hash with the progress of the replay with this name.
     package func replay(_ name: String) -> [UInt8] { key("replay:\(name)") }
 
     /// The hash with the job record of a job.
@@ -80,9 +85,10 @@ package struct Keys: Hashable, Sendable {
 package enum FarmKeys {
     /// A hash: settings that are fixed when the farm first starts.
     package static let farm = "{pushfarm}:farm"
-    /// The possible number of shards of a farm.
+    /// The valid numbers of shards of a farm.
     package static let shards = 1...1024
-    /// A hash: host to "end nonce capacity apps JSON". `end` is the heartbeat's end in milliseconds, `apps` are "a,b".
+    /// A hash: host to "end nonce capacity apps JSON". `end` is when the heartbeat expires, in milliseconds; `apps` are app
+    /// names, such as "a,b"; `JSON` is the host's status.
     package static let hosts = "{pushfarm}:hosts"
     /// A set: all apps that any coordinator was ever configured with.
     package static let apps = "{pushfarm}:apps"
@@ -90,12 +96,12 @@ package enum FarmKeys {
     package static let commands = "{pushfarm}:commands"
     /// A stream: the operations that operators requested, and the hosts' final replies.
     package static let operations = "{pushfarm}:operations"
-    /// A channel: ids of operations that hosts have replied to.
+    /// A channel: ids of operations to which hosts have replied.
     package static let answers = "{pushfarm}:answers"
     /// A hash: the desired state that operators set.
     package static let desired = "{pushfarm}:desired"
 
-    /// A hash: `host:NAME` to "state text"; `ends` is the deadline to start the operation.
+    /// A hash: `host:NAME` to "state text" of that host's reply; `ends` to the deadline for hosts to start the operation.
     package static func operation(_ id: String) -> String { "{pushfarm}:operation:\(id)" }
 
     /// A hash: the active alerts, id to "level since text".
@@ -103,18 +109,19 @@ package enum FarmKeys {
     /// A stream: alerts that fired and alerts that cleared.
     package static let alerts = "{pushfarm}:alerts"
 
-    /// A string: the sealed provider token for a key id, a team and a signing key.
+    /// A string: the sealed provider token of this owner.
     package static func provider(_ owner: ProviderTokenOwner) -> String {
         "{pushfarm}:provider:\(owner.keyID):\(owner.teamID):\(owner.keyFingerprint.prefix(16))"
     }
 
-    /// A sorted set: gateways, by the `iat` of the newest of these provider tokens that the gateway refused.
+    /// A sorted set of gateways. A gateway's score is the `iat` of this owner's newest provider token that the gateway refused.
     package static func refusedProvider(_ owner: ProviderTokenOwner) -> String {
         provider(owner) + ":refused"
     }
 }
 
-/// The owner of provider tokens: a key id, a team and a signing key. Another team or key means other provider tokens.
+/// The owner of provider tokens: a key id, a team and a signing key. Owners that differ in one of these parts have separate
+/// provider tokens.
 package struct ProviderTokenOwner: Hashable, Sendable, CustomStringConvertible {
     package let keyID: String
     package let teamID: String
@@ -125,6 +132,7 @@ package struct ProviderTokenOwner: Hashable, Sendable, CustomStringConvertible {
         (self.keyID, self.teamID, self.keyFingerprint) = (keyID, teamID, keyFingerprint)
     }
 
-    /// All three parts in full: this text names the credentials of a pause, and a sealed provider token is bound to it.
+    /// All three parts, not shortened: a pause names its credentials with this text, and a sealed provider token is bound to this
+    /// text.
     package var description: String { "\(keyID) \(teamID) \(keyFingerprint)" }
 }

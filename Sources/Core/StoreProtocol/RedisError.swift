@@ -8,15 +8,15 @@ package enum RedisError: Error, Equatable, Sendable {
     case lost(String)
     /// The reply missed the deadline. The connection is closed, and Redis may or may not have run the command.
     case timedOut
-    /// Redis did not run the command and cannot run it now. Repeat the same call later.
+    /// Redis did not run the command, because it cannot do so now. The caller repeats the call later.
     case waitAndRepeat(RESPServerError)
     /// Redis did not run the command, and repeating the call would not help.
     case refused(RESPServerError)
     /// This process closed the connection.
     case closed
 
-    /// Error codes that mean "not now". NOSCRIPT: the scripts were flushed while they were loaded.
-    /// UNBLOCKED: a change of the server's role ended a blocking call.
+    /// Error codes after which a repeated call can succeed. NOSCRIPT means that the scripts were flushed while the farm loaded
+    /// them. UNBLOCKED means that Redis ended a blocking call because the server's role changed.
     private static let waitCodes: Set<String> = [
         "LOADING", "READONLY", "OOM", "MISCONF", "BUSY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN",
         "TRYAGAIN", "NOSCRIPT", "UNBLOCKED",
@@ -26,7 +26,7 @@ package enum RedisError: Error, Equatable, Sendable {
         self = Self.waitCodes.contains(error.code) ? .waitAndRepeat(error) : .refused(error)
     }
 
-    /// The first connection is still being made.
+    /// The error before the first connection is established.
     package static let notYetConnected = RedisError.notConnected("not yet connected")
 
     /// The error for a Redis user that may not run scripts.
@@ -40,7 +40,7 @@ package enum RedisError: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether Redis received the call and refuses it: neither a repeated call nor another connection helps.
+    /// Whether Redis received and refused the call. If so, neither repeating the call nor a new connection helps.
     package var isRefusal: Bool {
         if case .refused = self { true } else { false }
     }
@@ -52,7 +52,7 @@ extension RedisError: CustomStringConvertible {
         case .notConnected(let reason): "not connected to Redis: \(reason)"
         case .lost(let reason): "connection to Redis lost: \(reason)"
         case .timedOut: "Redis did not answer in time"
-        case .waitAndRepeat(let error): "Redis cannot do it now: \(error.message)"
+        case .waitAndRepeat(let error): "Redis cannot run the command now: \(error.message)"
         case .refused(let error): "Redis refused: \(error.message)"
         case .closed: "the connection to Redis is closed"
         }

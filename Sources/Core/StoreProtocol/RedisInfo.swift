@@ -15,7 +15,7 @@ package struct RedisInfo: Sendable {
     private func number(_ name: Substring) -> Int { fields[name].flatMap { Int(foreign: $0) } ?? 0 }
 
     package var version: String { text("redis_version") }
-    /// The id of this run of the server; a restart changes it.
+    /// The id of the running server process; it changes with each restart.
     package var runID: String { text("run_id") }
     /// The server's time in milliseconds since 1970; 0 if INFO does not contain it.
     package var time: Int64 { Int64(foreign: text("server_time_usec").dropLast(3)) ?? 0 }
@@ -23,7 +23,7 @@ package struct RedisInfo: Sendable {
     /// Redis's memory limit in bytes; 0 means no limit.
     package var maxMemory: Int { number("maxmemory") }
     package var usedMemory: Int { number("used_memory") }
-    /// The bytes that Redis compares with ``maxMemory``: without the buffers of replicas and of the append-only file.
+    /// The bytes that Redis compares with ``maxMemory``. The buffers of replicas and of the append-only file are not counted.
     package var countedMemory: Int { usedMemory - number("mem_not_counted_for_evict") }
     /// The bytes that Redis may use: ``maxMemory``, or the machine's memory; 0 if both are unknown.
     package var memoryLimit: Int { maxMemory > 0 ? maxMemory : systemMemory }

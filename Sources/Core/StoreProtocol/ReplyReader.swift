@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// Reads the parts of an array reply in order. A missing or different part is an error that names the request.
+/// Reads the parts of an array reply in order. If a part is missing or has the wrong type, the thrown error names the request.
 struct ReplyReader {
     private let request: Any.Type
     private let values: [RESPValue]
@@ -12,7 +12,7 @@ struct ReplyReader {
         self.values = values
     }
 
-    /// Reads the entries of a stream. Each entry has alternating names and values.
+    /// Reads the entries of a stream. Each entry is a list of alternating names and values.
     static func entries(
         _ value: RESPValue, _ request: Any.Type
     ) throws(StoreError) -> [(id: EntryID, words: RESPValue)] {
@@ -42,7 +42,7 @@ struct ReplyReader {
         try integer() == 1
     }
 
-    /// Reads a number of milliseconds; nil if the number is negative.
+    /// Reads a number of milliseconds; returns nil if the number is negative.
     mutating func duration() throws(StoreError) -> Duration? {
         let milliseconds = try integer()
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)
@@ -99,7 +99,7 @@ extension RESPValue {
     }
 }
 
-/// The fields of a hash or of a stream entry, by name. A missing field, or one that is not a number, counts as 0.
+/// The fields of a hash or of a stream entry, by name. A field that is missing or is not a number counts as 0.
 struct ReplyFields {
     private var values: [String: RESPValue] = [:]
 

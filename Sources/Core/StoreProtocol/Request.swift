@@ -1,25 +1,27 @@
 package import RedisProtocol
 
-/// One operation on an app's keys in Redis: the words of its command, and how to read the reply. It knows no connection.
+/// One operation on an app's keys in Redis: the words of its command, and how to read the reply. A request has no connection.
 ///
-/// A request may be repeated when its reply was lost. The request's script explains why this is safe.
+/// The caller may repeat a request whose reply was lost. The header of the request's script explains under `Again` why this is
+/// safe.
 package protocol Request: Sendable {
     associatedtype Reply: Sendable
 
     /// The script that runs this request; nil for a plain Redis command.
     static var script: Script? { get }
     /// The keys and the arguments of the script. Without a script, these are all words of the command.
-    var words: [any CommandWord] { get }
+    var words: [any CommandArgument] { get }
     /// How long the request may block in Redis, in addition to the connection's timeout.
     var blocking: Duration { get }
-    /// Reads the reply. The reply must not be an error.
+    /// Reads the reply, which must not be an error.
     static func read(_ value: RESPValue) throws(StoreError) -> Reply
 
-    /// The same request as plain commands, for a Redis user that may not run scripts; empty if plain commands are not enough.
+    /// The plain commands that do the same as the script, for a Redis user that may not run scripts; empty if no plain commands
+    /// can do that.
     func plain(_ keys: Keys) -> [RESPCommand]
     /// Whether ``readPlain(_:_:)`` accepts error replies.
     static var readsErrors: Bool { get }
-    /// Reads the replies to the plain commands. No reply is an error unless ``readsErrors`` is true.
+    /// Reads the replies to the plain commands. The replies contain no errors unless ``readsErrors`` is true.
     func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply
 }
 
@@ -33,7 +35,7 @@ extension Request {
         throw .unexpectedReply("\(Self.self) has no plain commands")
     }
 
-    /// The whole command. `hash` is the reply of Redis when the script was loaded.
+    /// Builds the whole command that runs the request. `hash` is what Redis returned when the script was loaded.
     package func command(_ keys: Keys, hash: [UInt8]?) -> RESPCommand {
         var command = RESPCommand()
         if let script = Self.script {
@@ -45,7 +47,7 @@ extension Request {
         return command
     }
 
-    /// Reads a reply that may be an error.
+    /// Reads a reply, or throws the error that it contains.
     package static func result(_ value: RESPValue) throws(StoreError) -> Reply {
         if let error = value.error { throw StoreError(error) }
         return try read(value)

@@ -3,11 +3,13 @@ package import RedisProtocol
 /// The Lua scripts of the farm. Each file under `Scripts` starts with a header that describes the script's contract.
 package enum Script: String, CaseIterable, Sendable {
     case lease, take, refuse, split, checkout, report, putback, settle, reclaim, resume, quarantine
-    case pause, cancel
+    case pause
+    case cancelBatches = "cancel_batches"
+    case createGroup = "create_group"
     case promoteDue = "promote_due"
     case promoteJob = "promote_job"
     case inFlightShards = "in_flight_shards"
-    case suppress, unconfirmed, feedback, group, depths, ages, faults, repair
+    case suppress, unconfirmed, feedback, depths, ages, faults, repair
     case trim, replay
     case compareAndSet = "compare_and_set"
     case heartbeat
@@ -18,7 +20,7 @@ package enum Script: String, CaseIterable, Sendable {
     case intakeCrash = "intake_crash"
     case checkAccounting = "check_accounting"
 
-    /// The text that is loaded into Redis: the shebang, the shared files that the script uses, and the script's body.
+    /// The text that coordinators load into Redis: the shebang, the shared files that the script uses, and the script's body.
     package var text: [UInt8] { Self.texts[self, default: []] }
 
     /// Loads the script. The reply is the hash that identifies the script in calls.
@@ -31,8 +33,8 @@ package enum Script: String, CaseIterable, Sendable {
     private static let texts = Dictionary(
         allCases.map { ($0, $0.assembled) }, uniquingKeysWith: { first, _ in first })
 
-    /// The shebang, the shared files that the script's `-- Uses` line names, and the body. Redis has no include, and requires
-    /// the shebang in the first line.
+    /// The shebang, the shared files that the script's `-- Uses` line names, and the body. The text is assembled here, because
+    /// Redis has no include statement and requires the shebang in the first line.
     private var assembled: [UInt8] {
         let shared = SharedScript.used(by: file)
         guard !shared.isEmpty else { return file }
@@ -64,14 +66,14 @@ package enum Script: String, CaseIterable, Sendable {
         case .resume: PackageResources.resume_lua
         case .quarantine: PackageResources.quarantine_lua
         case .pause: PackageResources.pause_lua
-        case .cancel: PackageResources.cancel_lua
+        case .cancelBatches: PackageResources.cancel_batches_lua
         case .promoteJob: PackageResources.promote_job_lua
         case .suppress: PackageResources.suppress_lua
         case .unconfirmed: PackageResources.unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
         case .inFlightShards: PackageResources.in_flight_shards_lua
         case .appState: PackageResources.app_state_lua
-        case .group: PackageResources.group_lua
+        case .createGroup: PackageResources.create_group_lua
         case .depths: PackageResources.depths_lua
         case .ages: PackageResources.ages_lua
         case .faults: PackageResources.faults_lua

@@ -1,4 +1,5 @@
-/// The Lua files that scripts share, by topic, in `Scripts/Shared`. They are put before a script in this order.
+/// The Lua files that scripts share, by topic, in `Scripts/Shared`. A script's shared files are put before the script in this
+/// order.
 enum SharedScript: String, CaseIterable {
     case base, events, records, pauses, finishing, batches, suspicion, cancelling
     case pausedPositions = "paused_positions"

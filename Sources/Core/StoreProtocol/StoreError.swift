@@ -3,23 +3,25 @@ package import RedisProtocol
 /// Why a request to the store failed, or may have failed.
 package enum StoreError: Error, Equatable, Sendable {
     case redis(RedisError)
-    /// Another owner has the field ("intake" or a shard number). Release what this process holds under the old fencing token.
+    /// Another owner has the field ("intake" or a shard number). The caller must stop all work under its old fencing token.
     case fenced(field: String)
-    /// The intake is at this step. Take the jobs again from the beginning.
+    /// The step of the call does not follow the intake's last step in Redis, which is this value. The caller must take the jobs
+    /// again from the beginning.
     case outOfStep(Int)
-    /// The number of taken jobs in Redis differs from the caller's jobs. Take the jobs again from the beginning.
+    /// The number of taken jobs in Redis differs from the number that the caller knows. The caller must take the jobs again from
+    /// the beginning.
     case fewerTaken(Int)
     /// A job with this id is open or younger than a day. Nothing was split.
     case exists(job: String)
-    /// A replay with this number exists. The value is the last number that is used.
+    /// Another replay of the job already uses the requested number. The value is the last used number.
     case numberTaken(Int)
     /// The dead letter or refused job no longer exists. Nothing happened.
     case gone(EntryID)
-    /// A replay of this name exists and has another selection.
+    /// A replay with this name exists, and it replays another selection.
     case otherReplay(of: String)
     /// This key of the app has the wrong type. Nothing happened, and the request fails until the key is repaired.
     case wrongType(key: String)
-    /// The reply does not have the expected form.
+    /// The reply does not have the expected format.
     case unexpectedReply(String)
 
     /// Whether the same call can succeed later. All requests may be repeated.
@@ -27,12 +29,12 @@ package enum StoreError: Error, Equatable, Sendable {
         if case .redis(let error) = self { error.isTemporary } else { false }
     }
 
-    /// Whether Redis received the call and refuses it: neither a repeated call nor another connection helps.
+    /// Whether Redis received and refused the call. If so, neither repeating the call nor a new connection helps.
     package var isRefusal: Bool {
         if case .redis(let error) = self { error.isRefusal } else { true }
     }
 
-    /// Separates the error replies of the scripts from the errors of Redis.
+    /// Translates the error replies of the farm's scripts to cases; other errors come from Redis itself.
     package init(_ error: RESPServerError) {
         let rest = String(decoding: error.message.utf8.dropFirst(error.code.utf8.count + 1), as: UTF8.self)
         switch error.code {

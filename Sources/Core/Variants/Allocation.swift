@@ -7,14 +7,15 @@ package import PushModel
 package enum Allocation: Hashable, Sendable {
     /// Every variant gets the same share.
     case even
-    /// A share of `epsilon`, 0...1, is divided evenly; the variant with the best estimate gets the rest.
+    /// All variants divide a share of `epsilon` (0...1) evenly, and the variant with the best estimate also gets the remaining
+    /// share.
     case epsilonGreedy(epsilon: Double)
     /// A variant's share grows with exp(estimate / temperature); the temperature is above 0.
     case softmax(temperature: Double)
-    /// A variant's share is the probability that it is the best, given its rewards so far.
+    /// A variant's share is the probability that the variant is the best, given its rewards so far.
     case thompson
 
-    /// The number of draws that estimate the shares of ``thompson``.
+    /// The number of random draws from which the shares of ``thompson`` are estimated.
     private static let draws = 4_096
 
     /// Returns the share of each variant, in order, with the sum 1. Empty when there are no variants.
@@ -57,7 +58,7 @@ package enum Allocation: Hashable, Sendable {
         }
     }
 
-    /// Returns the variant with the best estimate, at random among equal ones.
+    /// Returns the variant with the best estimate; chooses at random if several variants share the best estimate.
     private static func bestChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
         var (best, winner, equals) = (-Double.infinity, 0, 0)
         for (index, tally) in tallies.enumerated() {
@@ -71,8 +72,8 @@ package enum Allocation: Hashable, Sendable {
         return winner
     }
 
-    /// Weights in 0...1, with 1 for the best estimate, so that no temperature makes them overflow or all
-    /// vanish.
+    /// Returns weights in 0...1. The best estimate has the weight 1, so that at no temperature do the weights overflow or all
+    /// become 0.
     private static func weights(of tallies: [VariantTally], temperature: Double) -> [Double] {
         let best = tallies.map(\.estimate).max() ?? 0
         return tallies.map { exp(($0.estimate - best) / temperature) }
@@ -87,8 +88,8 @@ package enum Allocation: Hashable, Sendable {
         return weights.lastIndex { $0 > 0 } ?? 0
     }
 
-    /// Draws a reward rate for each variant from its observed rewards (uniform before the first push), and returns the
-    /// variant with the highest.
+    /// Draws a reward rate for each variant from its observed rewards (uniform before the first push), and returns the variant
+    /// with the highest rate.
     private static func thompsonChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
         var (best, winner) = (-1.0, 0)
         for (index, tally) in tallies.enumerated() {

@@ -2,9 +2,9 @@ import PushModel
 
 /// Simulates an allocation many times with variants whose reward probabilities are known.
 package struct BanditSimulation: Sendable {
-    /// The mean results of all simulations, push by push.
+    /// The mean results of all simulations, for each push.
     package struct Course: Equatable, Sendable {
-        /// The share of simulations that chose the variant with the greatest probability, 0...1.
+        /// For each push, the share of simulations (0...1) that chose the variant with the greatest probability.
         package var bestChosen: [Double] = []
         /// The mean reward of each push.
         package var reward: [Double] = []

@@ -1,5 +1,5 @@
 extension FixedWidthInteger {
-    /// Converts the whole part of a number. A number out of range gives the type's nearest value; NaN gives 0.
+    /// Converts a number without its fraction. A number out of range becomes the type's nearest value; NaN becomes 0.
     @inlinable package init(clamping number: some BinaryFloatingPoint) {
         if let exact = Self(exactly: number.rounded(.towardZero)) {
             self = exact
@@ -8,13 +8,13 @@ extension FixedWidthInteger {
         }
     }
 
-    /// The sum; on overflow the type's nearest value.
+    /// Returns the sum; on overflow, the type's nearest value.
     @inlinable package func adding(saturating other: Self) -> Self {
         let (sum, isBeyond) = addingReportingOverflow(other)
         return isBeyond ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The product; on overflow the type's nearest value.
+    /// Returns the product; on overflow, the type's nearest value.
     @inlinable package func multiplied(saturating other: Self) -> Self {
         let (product, isBeyond) = multipliedReportingOverflow(by: other)
         return isBeyond ? ((self < 0) == (other < 0) ? .max : .min) : product
@@ -22,7 +22,7 @@ extension FixedWidthInteger {
 }
 
 extension Duration {
-    /// The longest duration that is made from a foreign number: 2^48 seconds.
+    /// The longest duration to which a number from outside is converted: 2^48 seconds.
     private static let longestSeconds = Double(ForeignNumber.limit)
 
     /// Converts a number of seconds, limited to ±2^48 seconds; NaN gives zero.
@@ -38,7 +38,7 @@ extension Duration {
             + .nanoseconds(Int64(clamping: ((bounded - whole) * 1e9).rounded()))
     }
 
-    /// The duration in whole milliseconds, rounded down; out of range the nearest `Int64`.
+    /// The duration in whole milliseconds, rounded down; the nearest `Int64` if it is out of range.
     package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds.multiplied(saturating: 1000).adding(saturating: attoseconds / 1_000_000_000_000_000)
@@ -51,6 +51,6 @@ extension Collection {
         indices.contains(index) ? self[index] : nil
     }
 
-    /// The first `count` elements, or all if there are fewer; none if `count` is negative.
+    /// Returns the first `count` elements: all if there are fewer, none if `count` is negative.
     @inlinable package func prefix(clamping count: Int) -> SubSequence { prefix(Swift.max(0, count)) }
 }

@@ -1,7 +1,7 @@
 /// The limit of whole numbers from outside: from Redis, gateways, operators, files and the environment.
 ///
-/// Larger numbers make no sense: as milliseconds they are times after the year 10,000, as bytes more than 256 TB. Within
-/// the limit, the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767. So code may add two times, or
+/// Larger numbers make no sense: in milliseconds, they are times after the year 10,000; in bytes, they are sizes above 256 TB.
+/// Within the limit, the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767. So code may add two times, or
 /// convert seconds to milliseconds, without a check.
 @usableFromInline package enum ForeignNumber {
     @usableFromInline package static let limit: Int64 = 1 << 48
@@ -57,14 +57,15 @@ extension FixedWidthInteger {
         self.init(exactly: number)
     }
 
-    /// Reads a number of any size that fits the type. Use it only for numbers that are compared and never added.
+    /// Reads a number of any size that fits the type. Use this initializer only for numbers that are compared and never added.
     @inlinable package init?(unbounded text: some StringProtocol, radix: Int = 10) {
         let number: Self? = ForeignNumber.parse(text.utf8, radix: radix)
         guard let number else { return nil }
         self = number
     }
 
-    /// Converts a number from outside. A number out of range gives the nearest value within ``ForeignNumber/limit`` and the type.
+    /// Converts a number from outside. A number out of range becomes the nearest value that is within ``ForeignNumber/limit`` and
+    /// fits the type.
     @inlinable package init(foreign number: some BinaryInteger) {
         let limit = ForeignNumber.limit
         self.init(clamping: Swift.min(Swift.max(Int64(clamping: number), -limit), limit))
@@ -72,11 +73,11 @@ extension FixedWidthInteger {
 }
 
 /// Limits log lines about refused values: one line per place in ten minutes.
-package struct RefusedValues: Sendable {
+package struct RefusedValueLog: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let pause = Duration.seconds(600)
-    /// The maximum number of remembered places. Refusals at further places are not logged.
+    /// The maximum number of places that are remembered. At other places, refusals are not logged.
     package static let mostPlaces = 256
 
     private var reported: [String: Instant] = [:]
@@ -84,7 +85,7 @@ package struct RefusedValues: Sendable {
     package init() {}
 
     /// Records that a value was refused at a place, such as a key, a field or a channel.
-    /// - Returns: whether to log it.
+    /// - Returns: whether to log the refusal.
     package mutating func shouldReport(at place: String, now: Instant) -> Bool {
         if let last = reported[place], now < last + Self.pause { return false }
         if reported.count >= Self.mostPlaces, reported[place] == nil {

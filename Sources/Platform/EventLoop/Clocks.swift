@@ -1,6 +1,6 @@
 import POSIX
 
-/// The system clock. It is for times that other systems exchange with this one, never for timeouts.
+/// The system clock. Use it for times that are exchanged with other systems, and never for timeouts.
 package enum WallClock {
     /// Seconds since 1970.
     package static var seconds: Int64 { milliseconds / 1000 }
@@ -38,7 +38,8 @@ package enum BootClock {
 #if FAILPOINTS
     /// Shifts ``WallClock`` in a debug build on demand, as if an operator had set the host's clock.
     package enum ClockJump {
-        /// `MOMENT:SECONDS,…`: from each moment of ``BootClock`` on, ``WallClock`` is shifted by that many seconds.
+        /// The environment variable with the shifts: `MOMENT:SECONDS,…`.
+        /// From each moment of ``BootClock`` on, ``WallClock`` is shifted by the given number of seconds.
         package static let variable = "PUSHFARM_FAILPOINTS_CLOCK"
 
         private static let jumps: [(moment: UInt64, milliseconds: Int64)] = {

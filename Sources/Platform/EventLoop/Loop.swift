@@ -53,7 +53,7 @@ package actor Loop {
         }
     }
 
-    /// Milliseconds of a monotonic clock, read once in each turn of the loop. It is for timeouts, not for leases.
+    /// Milliseconds of a monotonic clock, read once in each turn of the loop. Use them for timeouts, not for leases.
     @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
 
     /// Milliseconds of the same monotonic clock, read at the call and not at the start of the turn.
@@ -62,13 +62,14 @@ package actor Loop {
         return milliseconds
     }
 
-    /// Calls `listener.loopTurnEnded()` once, after this turn's callbacks and jobs and before the loop waits,
-    /// if the listener lives until then.
+    /// Calls `listener.loopTurnEnded()` once, after this turn's callbacks and jobs and before the loop waits. A listener that is
+    /// freed earlier is not called.
     @Loop package static func atEndOfTurn(_ listener: any TurnListener) {
         LoopExecutor.shared.atEndOfTurn(listener)
     }
 
-    /// Suspends the task for at least this long without blocking the loop. It is for backoff and slow polls, never for events.
+    /// Suspends the task for at least this long without blocking the loop. Use it for backoff and slow polls, never to wait for
+    /// events.
     @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
         let sleep = Sleep()
         await withTaskCancellationHandler {
@@ -108,7 +109,8 @@ package actor Loop {
             }
         }
 
-        /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early. This checks the exact time.
+        /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early.
+        /// This function checks the exact time.
         private func timerFired(_ end: ContinuousClock.Instant) {
             let remaining = ContinuousClock.now.duration(to: end)
             if remaining > .zero { timer?.start(after: remaining) } else { wake() }
@@ -127,7 +129,7 @@ package protocol TurnListener: AnyObject {
     @Loop func loopTurnEnded()
 }
 
-/// An error of libuv. Its description is libuv's own text.
+/// An error of libuv. The error's description is libuv's own text.
 package struct LoopError: Error, Equatable, CustomStringConvertible {
     /// A negative `UV_E…` value, which is `-errno` on Unix.
     package let code: Int32

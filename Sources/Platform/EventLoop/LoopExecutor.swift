@@ -7,8 +7,8 @@ import Synchronization
 /// The loop's own thread enqueues nearly all jobs. The mutex protects against other threads, such as a task that a
 /// test starts elsewhere or a cancellation handler.
 ///
-/// The product's tasks also prefer this executor. A task without an actor would otherwise resume on a thread pool, and
-/// each await would wake two more threads.
+/// The program's tasks also prefer this executor. A task without an actor would otherwise resume on a thread pool, and each await
+/// would wake two more threads.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
     static let shared = LoopExecutor()
 
@@ -46,8 +46,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
         hooks.listeners.append(LoopHooks.Listener(object: listener))
     }
 
-    /// Runs the due jobs and then the listeners before the loop polls. Repeats until none is left, or until a limit of
-    /// rounds, so that sockets are served too.
+    /// Runs the due jobs and then the listeners before the loop polls. Repeats until no job or listener is left.
+    /// The number of rounds is limited, so that the loop also serves the sockets.
     @Loop func finishTurn() {
         for _ in 0..<64 {
             let due = jobs.withLock { jobs in

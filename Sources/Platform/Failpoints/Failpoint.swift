@@ -4,9 +4,9 @@
 
     /// Named points at which a debug build can fail on purpose, for tests. Release builds have no failpoints.
     ///
-    /// The variable `PUSHFARM_FAILPOINTS` holds rules (``FailpointRule``), separated by commas; child processes inherit it. With
-    /// `PUSHFARM_FAILPOINTS_FOLDER` each failure creates a file there, so that a rule can limit its number of failures in all
-    /// processes together. ``ClockJump`` shifts the host's clock.
+    /// The variable `PUSHFARM_FAILPOINTS` contains rules (``FailpointRule``), separated by commas; child processes inherit the
+    /// variable. If `PUSHFARM_FAILPOINTS_FOLDER` names a folder, each failure creates a file in that folder, so that a rule can
+    /// limit its number of failures in all processes together. ``ClockJump`` shifts the host's clock.
     ///
     /// | point | where |
     /// |---|---|
@@ -22,7 +22,7 @@
         /// The action that the caller of ``hit(_:of:)`` must carry out. `hit` itself carries out kill, crash, stop and delay.
         package enum Act: Sendable {
             case pass
-            /// The call is not made, or its reply is lost.
+            /// The caller does not make the call, or drops the call's reply.
             case drop
             case dup
             case error

@@ -4,9 +4,9 @@ import Logging
 extension Configuration {
     /// The kind of process that reads the configuration.
     package enum Purpose: Sendable {
-        /// A command that only uses Redis. It does not read credential files and passwords.
+        /// A command that only uses Redis. Such a command reads no credential files and no passwords.
         case client
-        /// A coordinator. It needs readable credential files, and reads the passwords.
+        /// A coordinator. A coordinator needs readable credential files, and reads the passwords.
         case coordinator
     }
 
@@ -19,8 +19,9 @@ extension Configuration {
     /// Reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
     ///
     /// - Parameters:
-    ///   - path: YAML or JSON; nil: `PUSHFARM_CONFIG`, else ./pushfarm.yaml if it exists, else no file.
-    ///   - findsLocalFarm: true uses the file of a running `pushfarm up` when there is no other file.
+    ///   - path: a YAML or JSON file; nil: the file that `PUSHFARM_CONFIG` names, else ./pushfarm.yaml if it exists, else no
+    ///     file.
+    ///   - findsLocalFarm: whether to use the file of a running `pushfarm up` when no file is given or found.
     ///   - environment: the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are used.
     package static func load(
         path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client,
@@ -32,7 +33,7 @@ extension Configuration {
             let named = overrides.last { $0.key == "state_dir" }?.text ?? environment["PUSHFARM_STATE_DIR"]
             let folder = FilePathText.resolve(named ?? "var", in: FileText.workingDirectory)
             let file = folder + "/" + localFarmFile
-            // If other users could write the file, they could redirect this user's pushes.
+            // A file that other users can write is not used, because those users could redirect this user's pushes.
             if FileText.isOnlyOurs(file) { path = file }
         }
         var text = ""
@@ -127,7 +128,7 @@ extension Configuration {
         }
         if let passwordFile {
             guard address.password == nil else {
-                throw reader.invalid(secret, "the address holds a password too")
+                throw reader.invalid(secret, "the address contains a password too")
             }
             address.password = try reader.secret(secret, file: passwordFile)
         }

@@ -1,7 +1,7 @@
 package import FarmLogging
 package import Logging
 
-/// The farm's configuration. It is read at the start and at each reload.
+/// The farm's configuration. The configuration is read at the start and at each reload.
 package struct Configuration: Sendable, Equatable {
     package struct Log: Sendable, Equatable {
         package var level: Logger.Level = .info
@@ -10,7 +10,7 @@ package struct Configuration: Sendable, Equatable {
         package var file: String?
     }
 
-    /// The file from which the configuration was read; nil without a file.
+    /// The file from which the configuration was read; nil if no file was read.
     package var file: String?
     /// The name of this host in the farm.
     package var host: String
@@ -25,9 +25,9 @@ package struct Configuration: Sendable, Equatable {
     /// Absolute path of the file with Redis's password; nil without such a file.
     package var redisPasswordFile: String?
     package var workers: WorkerCount = .fixed(2)
-    /// The number of virtual shards. It is fixed when the farm first starts.
+    /// The number of virtual shards. The number is fixed when the farm first starts.
     package var shards = 64
-    /// The maximum number of job records of finished jobs per app. The oldest are removed first.
+    /// The maximum number of job records of finished jobs per app. The oldest job records are removed first.
     package var jobRecordsKept = 1_000_000
     /// How long the job record of a finished job is kept.
     package var jobRecordLife: Duration = .seconds(72 * 3600)
@@ -50,15 +50,15 @@ package struct Configuration: Sendable, Equatable {
     /// The Unix socket of the private Redis that `pushfarm up` runs.
     package var privateRedisSocket: String { stateDirectory + "/redis.sock" }
 
-    /// The file with the password of the private Redis. Only its user may read it.
+    /// The file with the password of the private Redis. Only the file's owner may read the file.
     package var privateRedisPasswordFile: String { stateDirectory + "/redis.password" }
 
-    /// The Redis to use: the configured one, else the private one if it runs, else the local default.
+    /// The Redis to use: the configured Redis, else the private Redis if it runs, else the Redis on this host's default port.
     package func redisLocation(privateSocketExists: Bool) -> RedisLocation {
         if let redis { return redis }
         guard privateSocketExists else { return .local }
         var location = RedisLocation(.unix(privateRedisSocket))
-        // Without a readable password, Redis refuses the login, and that error names the cause.
+        // If the password file cannot be read, Redis refuses the login, and the error of that login names the cause.
         if FileText.isOnlyOurs(privateRedisPasswordFile),
             let password = (try? FileText.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
             !password.isEmpty
@@ -93,7 +93,7 @@ package struct AlertSettings: Sendable, Equatable {
     package var refusedJobs = 10
     /// A firing alert is sent again after this time.
     package var again: Duration = .seconds(3600)
-    /// A shell command that runs for an alert. Its environment describes the alert.
+    /// A shell command that runs for an alert. The command's environment describes the alert.
     package var command: String?
     package var webhook: WebhookAddress?
 

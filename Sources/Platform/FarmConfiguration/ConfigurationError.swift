@@ -1,4 +1,4 @@
-/// A configuration error with its place. Its description is one line for the user, without secrets.
+/// A configuration error with its place. The error's description is one line for the user, without secrets.
 package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The source of a value: file and line, variable or flag.
     package enum Place: Sendable, Hashable, CustomStringConvertible {

@@ -1,12 +1,13 @@
 import POSIX
 
-/// The log file of this process and its children. It replaces standard error.
+/// The log file of this process and its children. The log file replaces standard error.
 package enum LogFile {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Opens the log file and points ``FarmLog/descriptor`` to it. Call it again after log rotation has moved the file.
+    /// Opens the log file and makes ``FarmLog/descriptor`` the descriptor of this file.
+    /// Call it again after log rotation has moved the file.
     package static func take(_ path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard file >= 0 else {
@@ -19,11 +20,11 @@ package enum LogFile {
     }
 
     /// Duplicates the present standard error, so that ``leave(for:)`` can restore it. Children do not inherit the duplicate.
-    package static func former() -> Int32? {
+    package static func keepStandardError() -> Int32? {
         let copy = fcntl(Terminal.standardError, F_DUPFD_CLOEXEC, 3)
         return copy >= 0 ? copy : nil
     }
 
     /// Restores standard error from the duplicate.
-    package static func leave(for former: Int32) { dup2(former, Terminal.standardError) }
+    package static func restoreStandardError(_ former: Int32) { dup2(former, Terminal.standardError) }
 }

@@ -26,7 +26,7 @@ package enum Terminal {
     }
 
     /// Writes all of `text`. Drops the rest after a timeout: a full pipe must not block the loop.
-    /// - Parameter timeout: milliseconds to wait each time that the descriptor has no room.
+    /// - Parameter timeout: the number of milliseconds to wait each time that the descriptor cannot accept bytes.
     /// - Returns: whether all of `text` was written.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32, timeout: Int32 = 50) -> Bool {

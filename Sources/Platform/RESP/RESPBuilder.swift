@@ -11,7 +11,7 @@ struct RESPBuilder {
     private let maximumElements: Int
     private var open: [OpenArray] = []
     private var root: RESPValue?
-    /// The length of an array that was refused as too long; 0 if there was none.
+    /// The length of an array that was refused as too long; 0 if no array was refused.
     private(set) var refusedElements = 0
 
     init(maximumElements: Int) {
@@ -32,7 +32,7 @@ struct RESPBuilder {
         }
     }
 
-    /// Starts an array. Returns false when it is longer than allowed.
+    /// Starts an array. Returns false if the array is longer than allowed.
     mutating func open(count: Int) -> Bool {
         guard count <= maximumElements else {
             refusedElements = count
@@ -43,7 +43,7 @@ struct RESPBuilder {
             return true
         }
         var values: [RESPValue] = []
-        // The peer only claims this count, so memory is reserved as elements arrive.
+        // The count in the reply may be false, so most of the memory is reserved only when elements arrive.
         values.reserveCapacity(min(count, 1024))
         open.append(OpenArray(missing: count, values: values))
         return true

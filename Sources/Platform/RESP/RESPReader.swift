@@ -4,9 +4,9 @@ package import RedisProtocol
 /// Converts bytes from Redis into replies, with hiredis's `redisReader`.
 ///
 /// Replies are built while hiredis parses, so a bulk string is copied once, from hiredis's buffer.
-/// After an error this reader cannot be used further. Create a new reader with a new connection.
+/// After an error this reader cannot be used any more. Create a new reader for the next connection.
 package final class RESPReader {
-    /// Limits of a reply. A larger reply is refused before memory is allocated for it.
+    /// Limits of a reply. A reply over a limit is refused before memory is allocated for the reply.
     package struct Limits: Sendable {
         /// The maximum number of bytes that were fed and not yet returned as replies.
         package var bufferedBytes: Int
@@ -85,7 +85,7 @@ package final class RESPReader {
 }
 
 extension RESPReader {
-    /// A non-nil pointer for hiredis, which only checks that a reply exists. The builder holds the replies.
+    /// A pointer that stands for a reply: hiredis only checks that the pointer is not nil. The builder holds the replies.
     private static var present: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
 
     private static func callbacks() -> redisReplyObjectFunctions {
@@ -96,7 +96,7 @@ extension RESPReader {
             RESPReader.of(task).builder.add(string: bytes, type: task.pointee.type)
             return RESPReader.present
         }
-        // The count is an Int32 in hiredis 0.14 and an Int in 1.x. The inferred type compiles with both.
+        // The count is an Int32 in hiredis 0.14 and an Int in 1.x. The inferred type compiles with both versions of hiredis.
         functions.createArray = { task, count in
             guard let task else { return nil }
             return RESPReader.of(task).builder.open(count: Int(count)) ? RESPReader.present : nil

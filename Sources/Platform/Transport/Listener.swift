@@ -2,7 +2,7 @@ package import EventLoop
 package import OpenSSL
 import POSIX
 
-/// Accepts streams. A stream is passed to `onStream` after its TLS handshake. A stream whose handshake fails or times out is
+/// Accepts streams. Each stream is passed to `onStream` after its TLS handshake. A stream whose handshake fails or times out is
 /// closed and counted.
 @Loop package final class Listener {
     /// The address of the listening socket, with the port that the system chose for port 0.
@@ -11,11 +11,11 @@ import POSIX
     package private(set) var failedHandshakes = 0
     /// Handshakes that this side aborted because ``breaksHandshake`` returned true.
     package private(set) var brokenHandshakes = 0
-    /// Called once for each connection. True aborts the handshake, for tests of clients.
+    /// Called once for each connection. If the result is true, the listener aborts the handshake. Used by tests of clients.
     package var breaksHandshake: @Loop () -> Bool = { false }
-    /// Called once for each connection. The handshake starts after this delay, for tests of clients.
+    /// Called once for each connection. The handshake starts after the returned delay. Used by tests of clients.
     package var acceptDelay: @Loop () -> Duration = { .zero }
-    /// The number of connections that wait for ``acceptDelay``, now and at most so far.
+    /// The number of connections that wait for ``acceptDelay``: the present number, and the highest number so far.
     package private(set) var delayed = (now: 0, most: 0)
     /// The number of handshakes in progress.
     package private(set) var handshakes = 0
@@ -77,7 +77,8 @@ import POSIX
         }
     }
 
-    /// Waits after a failed accept, probably for lack of descriptors. The socket stays readable, so retrying at once would spin.
+    /// Waits after a failed accept. The usual cause is a lack of descriptors. The socket stays readable, so retrying at once
+    /// would spin.
     private func pause() {
         poll?.watch([])
         retry = Timer { [unowned self] in poll?.watch(.readable) }
@@ -112,7 +113,7 @@ import POSIX
         return poll != nil
     }
 
-    /// Reads the start of the client's handshake and closes the connection without a response.
+    /// Aborts a handshake: reads the start of the client's handshake and closes the connection without a response.
     private func breakOff(_ accepted: Int32, _ waiter: SocketWaiter) async throws(TransportError) {
         try await waiter.wait(for: .readable, stage: "TLS handshake")
         _ = Channel.plain.read(accepted, into: ReadBuffer.shared)
@@ -121,7 +122,7 @@ import POSIX
         brokenHandshakes += 1
     }
 
-    /// Passes a stream to `onStream`. If the listener is closed, closes the stream, because its receiver may be freed.
+    /// Passes a stream to `onStream`. If the listener is closed, closes the stream, because the stream's receiver may be freed.
     private func handOver(_ stream: ByteStream) {
         if poll == nil { stream.close() } else { onStream(stream) }
     }

@@ -55,7 +55,7 @@ enum Socket {
         return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
     }
 
-    /// The number of bytes in the socket's send queue: unsent, or not acknowledged by the peer.
+    /// The number of bytes in the socket's send queue: bytes that are unsent, or that the peer has not acknowledged.
     static func unacknowledged(_ descriptor: Int32) -> Int {
         var count: Int32 = 0
         #if canImport(Glibc)
@@ -78,7 +78,7 @@ enum Socket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Restricts who may open the file of a Unix socket before it is bound: Linux takes the file's mode from the socket.
+    /// Restricts who may open the file of a Unix socket before the socket is bound. Linux takes the file's mode from the socket.
     static func limitMode(_ descriptor: Int32, _ mode: UInt32) { _ = fchmod(descriptor, mode_t(mode)) }
 
     static func setFlags(_ descriptor: Int32) {

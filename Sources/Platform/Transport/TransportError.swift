@@ -4,7 +4,7 @@ import POSIX
 /// Why a stream could not be opened, or why it ended.
 package enum TransportError: Error, CustomStringConvertible {
     case unresolved(host: String, reason: String)
-    /// No address could be reached. The text names each address with its reason.
+    /// No address could be reached. The text names each address and why it could not be reached.
     case unreachable(String)
     /// A timeout passed. `stage` is one of "connect", "proxy", "TLS handshake".
     case timedOut(stage: String)

@@ -56,7 +56,7 @@ package struct PageResponse: Sendable {
 
     package init(_ status: Int, _ text: String) { self.init(status, body: Array((text + "\n").utf8)) }
 
-    /// The complete response. The connection is closed after it.
+    /// The complete response. The connection is closed after the response.
     func bytes(hasBody: Bool) -> [UInt8] {
         let head =
             "HTTP/1.1 \(status) \(Self.words[status] ?? "Status")\r\nContent-Type: \(type)\r\n"

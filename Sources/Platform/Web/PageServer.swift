@@ -1,11 +1,11 @@
 package import EventLoop
 package import Transport
 
-/// Serves GET and HEAD over HTTP/1.1, one request per connection. It is for scrapers and probes, not for the public.
+/// Serves GET and HEAD over HTTP/1.1, one request per connection. The server is for scrapers and probes, not for the public.
 ///
-/// A request has a bounded size and a timeout of 5 s; a response has a timeout of 10 s. At most sixteen connections are open. When all
-/// are in use, a new one replaces the one that has waited longest for its request. Four connections are reserved for urgent
-/// paths, so that probes always get a response.
+/// A request has a bounded size and a timeout of 5 s; a response has a timeout of 10 s. At most sixteen connections are open.
+/// When all connections are in use, a new connection replaces the connection that has waited longest for its request. Four
+/// connections are reserved for urgent paths, so that probes always get a response.
 @Loop package final class PageServer {
     package typealias Handler = @Loop (_ path: String) -> PageResponse?
 
@@ -16,7 +16,7 @@ package import Transport
     private var clients: [Client] = []
 
     private static let mostClients = 16
-    /// The maximum number of connections that send responses of paths that are not urgent.
+    /// The maximum number of connections that send responses for paths that are not urgent.
     private static let mostAnswers = 12
 
     /// - Parameters:
@@ -33,7 +33,7 @@ package import Transport
         on endpoint: Endpoint, mode: UInt32 = 0o600
     ) async throws(TransportError) -> SocketAddress {
         let listener = try await Listener(endpoint, tls: nil, mode: mode) { [weak self] stream in
-            self?.take(stream)
+            self?.serve(stream)
         }
         self.listener = listener
         return listener.address
@@ -46,7 +46,7 @@ package import Transport
         clients = []
     }
 
-    private func take(_ stream: ByteStream) {
+    private func serve(_ stream: ByteStream) {
         if clients.count >= Self.mostClients {
             guard let idle = clients.firstIndex(where: \.isIdle) else { return stream.close() }
             clients.remove(at: idle).close()
@@ -82,7 +82,7 @@ package import Transport
             limit.start(after: .seconds(5))
         }
 
-        /// True if no request has arrived yet.
+        /// True if no request has arrived on the connection yet.
         var isIdle: Bool { answer == nil }
 
         func close() {

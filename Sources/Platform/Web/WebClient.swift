@@ -24,7 +24,7 @@ package import Transport
     ///   - target: the path and query, which may contain a secret.
     ///   - host: the value of the `Host` field, with the port unless it is the scheme's default port.
     ///   - tls: nil for plain HTTP.
-    /// - Throws: unless a response with status 2xx arrives in time.
+    /// - Throws: an error unless a response with status 2xx arrives in time.
     package static func post(
         _ body: [UInt8], type: String = "application/json", to endpoint: Endpoint, host: String,
         target: String, tls: TLSContext?, timeout: Duration
@@ -49,7 +49,7 @@ package import Transport
         var response = ResponseStatus()
         var result: Result<Int, Failure>?
         func finish(_ found: Result<Int, Failure>) {
-            // The connection often ends in the same turn. The first result stays.
+            // The end of the connection often arrives in the same turn. Only the first result counts.
             if result == nil { result = found }
             end.signal()
         }
@@ -87,7 +87,7 @@ package struct ResponseStatus {
 
     package init() {}
 
-    /// - Returns: the status. It no longer changes after it is known.
+    /// - Returns: the status. Once the status is known, more bytes do not change it.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Progress {
         for byte in bytes where end == nil {
             head.append(byte)
@@ -100,7 +100,7 @@ package struct ResponseStatus {
         return end ?? .incomplete
     }
 
-    /// - Returns: nil if another response follows.
+    /// - Returns: nil if the response was an interim response, so another response follows.
     private mutating func finishHead() -> Progress? {
         defer { head.removeAll(keepingCapacity: true) }
         let line = head.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }

@@ -5,7 +5,8 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// A coordinator's parts and the state that they share. Each part has its own state and finds the other parts here.
+/// A coordinator's parts and the state that the parts share. Each part has its own state and finds the other parts
+/// here.
 @Loop final class HostContext {
     let options: HostCoordinator.Options
     let log: Logger
@@ -21,9 +22,9 @@ import StoreProtocol
     let startTime = WallClock.seconds * 1000
     private(set) var configuration: Configuration
     /// Limits how often refused values are logged.
-    private var refusedValues = RefusedValues()
+    private var refusedValues = RefusedValueLog()
 
-    // Apps, children and leases.
+    // The parts for apps, children and leases.
     private(set) lazy var apps = HostedApps(self)
     private(set) lazy var fleet = WorkerFleet(self)
     private(set) lazy var leases = LeaseKeeper(self)
@@ -55,7 +56,7 @@ import StoreProtocol
     private(set) lazy var metrics = MetricsServer(self)
 
     // Operators' commands.
-    let exclusive = ExclusiveChange()
+    let exclusive = OperationLock()
     private(set) lazy var participation = HostParticipation(context: self)
     private(set) lazy var desired = DesiredState(self)
     private(set) lazy var shutdown = HostShutdown(self)

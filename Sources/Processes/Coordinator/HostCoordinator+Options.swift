@@ -7,8 +7,9 @@ extension HostCoordinator {
     /// The options with which a coordinator is started.
     package struct Options {
         package var configuration: Configuration
-        /// The URL of the farm's Redis with its password, and the CA to trust there in PEM; empty means the system's CAs.
+        /// The URL of the farm's Redis, with the password.
         package var redisURL: String
+        /// The trusted CA for the connection to Redis, in PEM; empty means the system's CAs.
         package var redisAuthority: [UInt8]
         /// The number of workers; the maximum number if `isAuto` is true.
         package var workers: Int
@@ -16,7 +17,7 @@ extension HostCoordinator {
         package var isAuto = false
         /// The number of processors of this machine.
         package var processors = 1
-        /// The memory of this machine, or the limit of this service, in bytes; 0 if unknown.
+        /// The memory in bytes that this service may use: the machine's memory, or the service's limit; 0 if unknown.
         package var memory: UInt64 = 0
         /// Whether this process takes over from the coordinator that started it.
         package var isSuccessor = false
@@ -24,11 +25,11 @@ extension HostCoordinator {
         package var arguments: [String] = []
         /// The environment of the successor process in an upgrade, as `NAME=value`.
         package var variables: [String] = []
-        /// The path of this program, which the children run, too.
+        /// The path of this program. The children run the same program.
         package var program: String
         /// The version of the program.
         package var version = ""
-        /// Environment variables that make a worker log like this process, as `NAME=value`.
+        /// Environment variables that give a worker the log settings of this process, as `NAME=value`.
         package var environment: [String]
         /// The service manager that gets reports of the state; nil if no service manager started this process.
         package var service: ServiceEnvironment?

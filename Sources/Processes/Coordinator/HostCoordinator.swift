@@ -4,8 +4,8 @@ import Supervision
 
 /// The coordinator of one host: holds the leases, keeps intake and workers alive, and settles workers' reports.
 ///
-/// It connects its parts and runs them from start to end. Each part owns its state. ``Lifecycle`` knows the phase
-/// of the process.
+/// The coordinator connects its parts and runs them from start to end. Each part owns its state. ``Lifecycle``
+/// knows the phase of the process.
 @Loop package final class HostCoordinator {
     private let context: HostContext
 
@@ -15,7 +15,7 @@ import Supervision
     }
 
     /// Runs until a signal or an operator stops the coordinator, then shuts down in order.
-    /// - Parameter onReady: called when leases are requested and the workers are started.
+    /// - Parameter onReady: called when the coordinator has requested leases and started the workers.
     package func run(onReady: @Loop () -> Void = {}) async throws {
         Loop.keep(self)
         context.signals.install()
@@ -72,7 +72,8 @@ import Supervision
         return lock
     }
 
-    /// Warns of settings that let other users read secrets, or that make a fault in this process more harmful.
+    /// Logs a warning about permissions that let other users read secrets, and about running as root, which makes a
+    /// fault in this process more harmful.
     private func warnOfOpenPermissions() {
         if FileTrust.isRoot {
             context.log.warning("running as root: a separate user is sufficient and safer")
@@ -132,9 +133,9 @@ import Supervision
             each(.seconds(2)) { for app in context.apps.all { await app.credentials.refresh() } },
             each(.seconds(5)) { for app in context.apps.all { await app.reclaim.reclaimUnknownBatches() } },
             each(.seconds(5)) {
-                // Wake-ups about commands and desired state may have been lost.
+                // A wake-up about a command or the desired state may have been lost, so read both from Redis.
                 await context.operations.read()
-                await context.desired.follow()
+                await context.desired.apply()
             },
             each(BacklogMonitor.interval) {
                 await context.backlog.update(
@@ -150,8 +151,8 @@ import Supervision
             each(.seconds(1)) { await context.unknownApps.searchInboxes() },
             each(.seconds(5)) { await context.unknownApps.forgetApps() },
             each(.seconds(1)) {
-                // Without a ready worker, a reading of the feedback service would count as failed, and workers take
-                // a moment to start.
+                // Workers take a moment to start. Without a ready worker, a reading of the feedback service would count
+                // as failed.
                 guard context.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
                 for app in context.apps.all { await app.readFeedbackIfDue() }
             },
@@ -182,7 +183,8 @@ import Supervision
         }
         context.service.stopping()
         context.upgrade.hostStops()
-        // Other hosts first learn that this host takes no new work, then of each shard as soon as it is free.
+        // Tell other hosts first that this host takes no new work. Later, each shard is announced to the other hosts as
+        // soon as it is free.
         if lifecycle.nameHolder == .thisProcess { await context.registration.sendHeartbeatAndAnnounce() }
         await context.shutdown.endChildren()
         await answerOperators()

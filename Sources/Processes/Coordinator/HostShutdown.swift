@@ -1,7 +1,8 @@
 import EventLoop
 import Glibc
 
-/// Shuts the coordinator down in order: first the intake, then each worker after its results are reported.
+/// Shuts the coordinator down in order: first ends the intake, then each worker after the worker has reported its
+/// results.
 @Loop final class HostShutdown {
     private unowned let context: HostContext
     /// How long workers may take to finish their pushes in flight.
@@ -20,8 +21,8 @@ import Glibc
             return stopFast()
         }
         guard lifecycle.hasChildren else {
-            // The start still waits for Redis or for the host's name, and no work is in progress. Its keys in
-            // Redis expire.
+            // The start still waits for Redis or for the host's name, and no work is in progress. Nothing is removed
+            // from Redis: the host's keys expire.
             context.log.notice("coordinator stopped before it was ready")
             exit(0)
         }
@@ -31,7 +32,8 @@ import Glibc
         waiter = nil
     }
 
-    /// Starts no new push. Responses that arrive within two seconds are still reported.
+    /// Stops the host, and lets its workers start no new push. Responses that arrive within two seconds are still
+    /// reported.
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }

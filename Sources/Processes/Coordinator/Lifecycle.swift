@@ -8,7 +8,7 @@
 /// A transition that the current phase does not allow is a programming error and ends the process.
 final class Lifecycle {
     enum Phase: Equatable {
-        /// No child was started yet. The process may exit at once.
+        /// No child was started yet, so the process may exit at once.
         case starting(Role)
         /// The children run. The predecessor still has the host's name.
         case awaitingHostName
@@ -21,7 +21,7 @@ final class Lifecycle {
     }
 
     enum Role: Equatable {
-        /// The process starts the host; it has no predecessor.
+        /// The process starts the host, and has no predecessor.
         case first
         /// A predecessor has started the process in an upgrade.
         case successor
@@ -44,16 +44,16 @@ final class Lifecycle {
     struct Ending: Equatable {
         var nameHolder: NameHolder
         var haveChildrenEnded = false
-        /// Why the process stops; nil for a signal or an operator.
+        /// Why the process stops; nil if a signal or an operator stops it.
         var failure: CoordinatorError?
     }
 
-    /// Whether the host takes work, as operators and signals have set it.
+    /// Whether operators and signals allow the host to take work.
     enum Participation: Equatable {
         case full
         /// The host takes no new work, and keeps shards that no other host can serve.
         case quiet
-        /// The host hands all shards over. `isQuiet` tells whether the host was quiet before.
+        /// The host hands all shards over. `isQuiet` is true if the host was quiet before the drain.
         case drained(isQuiet: Bool)
     }
 
@@ -102,7 +102,7 @@ final class Lifecycle {
         }
     }
 
-    /// Takes the host's name, because the predecessor has given it up or has exited.
+    /// Takes the host's name, because the predecessor has given the name up or has exited.
     func takeHostName() {
         switch phase {
         case .awaitingHostName: phase = .serving
@@ -131,7 +131,8 @@ final class Lifecycle {
         phase = .upgrading(.endingChildren)
     }
 
-    /// Aborts the upgrade for an operator. An abort is too late once the children end.
+    /// Aborts the upgrade for an operator. An upgrade cannot be aborted after this process has begun to end its
+    /// children.
     func abortUpgrade() {
         switch phase {
         case .upgrading(.preparing), .upgrading(.handingOver): phase = .upgrading(.aborting)
@@ -151,7 +152,7 @@ final class Lifecycle {
         }
     }
 
-    /// Takes the host's name back, because the successor has ended before it took the name.
+    /// Takes the host's name back, because the successor has exited before it took the name.
     func takeHostNameBack() {
         switch phase {
         case .handedOver: phase = .serving
@@ -189,7 +190,8 @@ final class Lifecycle {
 
     // MARK: End
 
-    /// - Parameter failure: why the process stops; nil for a signal or an operator. The first failure counts.
+    /// - Parameter failure: why the process stops; nil if a signal or an operator stops it. Only the first failure is
+    ///   kept.
     func stop(because failure: CoordinatorError? = nil) {
         switch phase {
         case .starting: refuse("stop")
@@ -225,7 +227,7 @@ package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
     case evictingRedis(policy: String)
     case hostNameTaken(String)
     case stateFolderTaken(lock: String, seconds: Int)
-    /// The successor ended after the hand-over. The shards have no owner until a coordinator starts again.
+    /// The successor exited after the hand-over. The host's shards have no owner until a coordinator starts again.
     case successorLost
 
     package var description: String {

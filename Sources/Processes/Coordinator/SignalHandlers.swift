@@ -1,7 +1,8 @@
 import EventLoop
 import Glibc
 
-/// Handles signals (docs/signals.md). CONT does nothing: stopping and continuing a process must not change the farm.
+/// Handles signals (docs/signals.md). SIGCONT does nothing: suspending and continuing a process must not change the
+/// farm.
 @Loop final class SignalHandlers {
     private unowned let context: HostContext
     private var watchers: [SignalWatcher] = []
@@ -12,7 +13,7 @@ import Glibc
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in context.shutdown.stop() } }
         on(SIGQUIT) { [unowned self] in context.shutdown.stopFast() }
         on(SIGHUP) { [unowned self] in
-            // The log tells why a configuration was refused.
+            // The error is ignored, because the log already says why the configuration was refused.
             Loop.task { _ = try? await self.context.reload.run() }
         }
         on(SIGUSR1) { [unowned self] in reopenLogs() }
@@ -23,7 +24,8 @@ import Glibc
                 }
             }
         }
-        // A terminal sends these signals itself: when its window changes, at Control-Z, and when a background process uses it.
+        // A terminal sends the signals below for its own reasons: when its window changes, at Control-Z, and when a
+        // background process uses the terminal. So a process with a terminal does not handle them.
         guard !hasTerminal else { return }
         on(SIGTTIN) { [unowned self] in context.scaling.change(by: 1) }
         on(SIGTTOU) { [unowned self] in context.scaling.change(by: -1) }

@@ -5,8 +5,8 @@ package import PushModel
 
 /// A live connection to a gateway over any protocol.
 ///
-/// The listener gets every sent push back exactly once with its outcome, at the latest after the push's
-/// deadline or the end of the connection.
+/// The listener gets the outcome of every sent push exactly once, at the latest after the push's deadline or the
+/// end of the connection.
 @Loop package protocol GatewayConnection: AnyObject {
     /// The number of pushes that may be sent now.
     var room: Int { get }
@@ -14,11 +14,11 @@ package import PushModel
     var openStreams: Int { get }
     /// The maximum number of pushes in flight.
     var limit: Int { get }
-    /// The part of ``room`` to use before another connection is chosen.
+    /// How many pushes to send on this connection before another connection is chosen; at most ``room``.
     var chunk: Int { get }
     /// Whether the connection has so many pushes that another connection with room is better.
     var isLoaded: Bool { get }
-    /// When a bad token has probably ended the connection; nil when unknown.
+    /// When a reply about a bad token will probably have ended the connection; nil if this is unknown.
     var expectedEnd: Instant? { get }
     /// Whether the connection takes no more pushes, although it may still await outcomes.
     var isRetired: Bool { get }
@@ -26,14 +26,14 @@ package import PushModel
     var isProven: Bool { get }
     /// Whether the connection sends less than the gateway allows, because the gateway had trouble.
     var isSlowed: Bool { get }
-    /// Whether the gateway has refused every stream for a while without processing it.
+    /// Whether the gateway has for some time refused every stream without processing the push.
     var isRefused: Bool { get }
-    /// Whether the connection was useful: the gateway responded to a fair share of its pushes.
+    /// Whether the connection was useful, because the gateway responded to a sufficient part of its pushes.
     var hasMadeProgress: Bool { get }
-    /// The number of bytes written, without the overhead of TLS.
+    /// The number of bytes written on this connection, without the overhead of TLS.
     var bytesWritten: Int { get }
-    /// Whether a TLS alert ended the connection because the gateway rejects the client certificate. With TLS
-    /// 1.3 the alert comes after the handshake.
+    /// Whether a TLS alert ended the connection because the gateway rejects the client certificate. In TLS 1.3, this
+    /// alert arrives after the handshake.
     var wasRefused: Bool { get }
 
     /// Sends one push; requires ``room``. Token and payload must be valid during the call.
@@ -48,7 +48,8 @@ package import PushModel
     func slowDownForThrottling()
     /// Returns whether the gateway has lowered the number of streams since the last call.
     func takeLowered() -> Bool
-    /// Returns the response times since the last call; nil if the gateway does not confirm accepted pushes.
+    /// Returns the response times that were measured since the last call; nil if the gateway does not confirm accepted
+    /// pushes.
     func takeLatencies() -> LatencyCounts?
     /// Takes no more pushes, awaits outstanding responses, and closes.
     func retire()
@@ -64,16 +65,17 @@ extension GatewayConnection {
     package var expectedEnd: Instant? { nil }
 }
 
-/// Receives the outcomes of pushes and the state of the connection. It is called from the loop, never during `send`.
+/// Receives the outcomes of pushes and the state of the connection. The listener is called from the loop, never
+/// during `send`.
 @Loop package protocol GatewayListener: AnyObject {
     func completed(_ ticket: PushTicket, _ outcome: SendOutcome)
     /// The connection has room for pushes, or its limit has changed.
     func roomAvailable(on connection: any GatewayConnection)
-    /// The connection takes no more pushes (GOAWAY) but still awaits the outcomes of open ones. `verdict` is the meaning of
-    /// the gateway's note for the credentials.
+    /// The connection takes no more pushes (GOAWAY), but still awaits the outcomes of open pushes. `verdict` says what
+    /// the gateway's reason means for the credentials.
     func retired(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
-    /// The gateway did not accept `count` pushes that were already reported as delivered: one refused push, and
-    /// later ones that were lost.
+    /// The gateway did not accept `count` pushes that were already reported as delivered: it refused the first of these
+    /// pushes, and discarded the pushes after it.
     func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String)
     /// The connection is closed, and every push has its outcome.
     func ended(_ connection: any GatewayConnection, reason: String)

@@ -8,7 +8,7 @@ package struct GatewayPlan {
     package var port: UInt16
     package var proxy: Endpoint?
     package var tls: TLSContext
-    /// The provider token; `nil` when a TLS certificate authenticates the app.
+    /// The provider token; nil if a TLS certificate authenticates the app.
     package var providerToken: [UInt8]?
     package var generation: UInt32
     package var requestTimeout: Duration
@@ -20,11 +20,11 @@ package struct GatewayPlan {
     /// The maximum number of streams per connection, even if the gateway allows more.
     package var maxStreams = StreamBudget.usualCap
     package var dial = DialSettings()
-    /// How long a connection may be silent before a PING checks it; nil disables the check.
+    /// How long the gateway may send nothing before a PING checks the connection; nil disables the check.
     package var keepAlive: Duration? = .seconds(3600)
-    /// The longest Retry-After that is accepted from the gateway.
+    /// The maximum delay that the farm accepts from a Retry-After header of the gateway.
     package var longestRetryAfter = Duration.seconds(600)
-    /// Which of the gateway's addresses to try first; it differs between workers.
+    /// Selects the gateway address to try first. Different workers try different addresses first.
     package var firstAddress: Int
 
     package init(

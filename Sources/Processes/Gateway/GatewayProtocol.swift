@@ -3,21 +3,23 @@ import EventLoop
 
 /// A gateway protocol, and the properties that distinguish its connections.
 ///
-/// All other code is the same for all gateways. A new push service adds one value, with its own strategy and connection, or with
-/// those of HTTP/2 and a ``StreamService``.
+/// All other code is the same for all gateways. To support a new push service, add one value of this type. A service
+/// over HTTP/2 uses ``StreamStrategy`` and needs a ``StreamService``; any other service needs its own strategy and
+/// connection.
 package struct GatewayProtocol: Sendable {
-    /// The protocol that TLS negotiates (ALPN); nil means no negotiation.
+    /// The application protocol that TLS negotiates (ALPN); nil means no negotiation.
     package let applicationProtocol: String?
-    /// Whether all pushes use the topic of the certificate, even if the job names another one.
+    /// Whether all pushes use the topic of the certificate, even if the job names another topic.
     package let hasOneTopic: Bool
-    /// Whether the pool opens connections as pushes need them; otherwise the governor chooses their number.
+    /// Whether the pool opens as many connections as the pushes need. If false, the governor chooses the number of
+    /// connections.
     package let growsByItself: Bool
-    /// The minimum mean time between reconnects of a connection, because gateways treat rapid reconnects as an attack.
+    /// The minimum mean time between two reconnects of one connection. Gateways treat rapid reconnects as an attack.
     let shortestLife: Duration
-    /// The number of connections that one worker may dial per minute; nil means unlimited.
+    /// How many connections one worker may dial per minute; nil means no limit.
     let dialsPerMinute: Int?
-    /// The number of concurrent dials once the gateway has accepted the credentials; before that only one. nil means as many as
-    /// connections are allowed.
+    /// The maximum number of concurrent dials after the gateway has accepted the credentials; nil means one dial for
+    /// each allowed connection. Before the gateway accepts the credentials, one dial runs at a time.
     let dialsAtOnce: Int?
     /// Creates a strategy for the connections of one plan.
     let makeStrategy: @Loop @Sendable () -> any ConnectionStrategy

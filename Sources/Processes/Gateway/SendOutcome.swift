@@ -1,30 +1,33 @@
 package import APNs
 
-/// The outcome of a sent push and its certainty. `ReportedOutcome` in Delivery explains how outcomes relate.
+/// The outcome of a sent push, and how certain the outcome is. `ReportedOutcome` in Delivery explains how the types of
+/// outcomes relate.
 package enum SendOutcome {
     /// The gateway accepted the push.
     case delivered
     /// The gateway did not accept the push, and responded with a reason.
     case rejected(Rejection)
-    /// The gateway certainly did not process the push. Sending it again does not count as a retry.
+    /// The gateway certainly did not process the push. Sending the push again does not count as a retry.
     case unprocessed
     /// The push was sent and got no response, so it may have been accepted. `cause` says why the response was
     /// lost.
     case unknown(cause: String)
 }
 
-/// A response other than an acceptance.
+/// A response that refuses a push.
 package struct Rejection {
-    /// The meaning of the response. It ignores when the token was registered, which only the sender knows.
+    /// The meaning of the response. The verdict does not depend on when the token was registered, because only the
+    /// sender knows that time.
     package let verdict: Verdict
     package let status: UInt16
-    /// The delay in seconds that the gateway requested; nil if none.
+    /// The delay in seconds that the gateway requested; nil if it requested no delay.
     package let retryAfter: UInt32?
     /// The generation of the credentials that the push was sent with.
     package let generation: UInt32
 }
 
-/// Identifies a sent push: the sender's number of its batch, and its position in the batch.
+/// Identifies a sent push by the number that the sender has given to the batch, and by the push's position in the
+/// batch.
 package struct PushTicket: Hashable, Sendable {
     package let batch: UInt32
     package let position: UInt32
@@ -40,11 +43,11 @@ enum ExchangeEvent {
     case completed(PushTicket, SendOutcome)
     /// The connection has room for pushes, or its limit has changed.
     case roomAvailable
-    /// The connection takes no more pushes but still awaits the outcomes of open ones. `verdict` is the meaning of the gateway's
-    /// note for the credentials.
+    /// The connection takes no more pushes, but still awaits the outcomes of open pushes. `verdict` says what the
+    /// gateway's reason means for the credentials.
     case retired(reason: String, verdict: Verdict)
-    /// The gateway did not accept `count` pushes that were already reported as delivered: one refused push, and later ones that
-    /// were lost.
+    /// The gateway did not accept `count` pushes that were already reported as delivered: it refused the first of these
+    /// pushes, and discarded the pushes after it.
     case deliveredPushesLost(count: Int, reason: String)
     /// The exchange is over: write the remaining output, close the connection, and call `end`.
     case isOver(reason: String)
@@ -73,10 +76,10 @@ struct ExchangeEvents: ~Copyable {
 }
 
 /// Faults that tests inject into ``PushExchange``. The simulation must detect each fault.
-enum ExchangeFault: Sendable {
-    /// Treats a push that the gateway's limit delayed as sent.
+enum InjectedExchangeFault: Sendable {
+    /// Treats a push as sent although the gateway's stream limit delayed it.
     case takesHeldBackForSent
-    /// Treats a refused stream as a lost one.
+    /// Treats a push on a refused stream as a push whose response was lost.
     case takesRefusedForLost
     /// Does not count streams that end without a response.
     case ignoresClosed

@@ -21,7 +21,8 @@ extension AppIntake {
                 isDuplicate: refusal.isDuplicate, retention: retention))
         advance(jobs: 1)
         if !refusal.isDuplicate { context.counts.refused += 1 }
-        // Log only refusals that also became events, so that a flood of refusals does not fill the log.
+        // A refusal that was only counted, and caused no event, is not logged, so that a flood of refusals does not
+        // fill the log.
         guard reply != .counted else { return }
         log.info(
             refusal.isDuplicate ? "job is a duplicate" : "job refused",
@@ -30,11 +31,12 @@ extension AppIntake {
             ])
     }
 
-    /// The maximum size in bytes of a job that is split alone. A larger job is read again with the taken jobs.
+    /// The maximum size in bytes of a job that ``splitAlone(_:_:)`` splits. A larger job is read from Redis again,
+    /// together with other taken jobs.
     private static let aloneBytes = 4096
 
-    /// Splits a job that arrived while no job was taken, if that takes one step. Otherwise the job stays with the taken
-    /// jobs.
+    /// Splits a job that arrived while no job was taken, if one step is enough. Otherwise the job stays with the
+    /// taken jobs.
     func splitAlone(_ job: [UInt8], _ token: FenceToken) async throws(StoreError) {
         (isDrained, hasMore) = (false, false)
         guard job.count <= Self.aloneBytes else { return }
@@ -98,7 +100,7 @@ extension AppIntake {
                 return reply
             } catch {
                 guard error.isTemporary, !Task.isCancelled else { throw error }
-                // A first connection that is not yet established is not an outage.
+                // Before the first connection is established, an error is not an outage.
                 if !isLogged, error != .redis(.notYetConnected) {
                     isLogged = true
                     log.warning(

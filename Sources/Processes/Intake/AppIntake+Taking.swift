@@ -9,7 +9,7 @@ import StoreProtocol
 
 /// The part of an app's intake that takes jobs from the inbox and parses them.
 extension AppIntake {
-    /// The maximum number of bytes of the jobs in one reply. A single job may exceed it.
+    /// The maximum size in bytes of all jobs in one reply. A single job may be larger.
     private static let takenBytes = 4 << 20
 
     func take(_ token: FenceToken) async throws(StoreError) {
@@ -71,14 +71,15 @@ extension AppIntake {
         }
     }
 
-    /// Parses a partly split job as of the time when its job record was created, so that the result is the same.
+    /// Parses a partly split job as of the time when its job record was created, so that the result is the same as when
+    /// the job was first parsed.
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
         let jobRecord = try await retrying(ReadJobRecord(job: head.job))
         let record = JobRecord(id: head.job, app: name, fields: jobRecord)
         let now = record.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         var limits = JobLimits(setup)
         limits.tokens = max(limits.tokens, record?.submitted ?? 0)
-        // The job was accepted, so a later configuration of topics does not apply to it.
+        // The job was already accepted, so topics that were configured later do not restrict it.
         limits.topics = nil
         let job: ParsedJob
         do throws(JobError) {

@@ -7,20 +7,20 @@ import StoreProtocol
 
 /// Turns the jobs of an app's inbox into job records and batches, while this host has the intake's lease.
 ///
-/// Takes jobs, and carries out the steps that ``IntakeQueue`` plans. Every step has a number, so a step that is
-/// repeated after a lost reply, or by the next owner after a crash, takes effect once.
+/// The intake takes jobs, and carries out the steps that ``IntakeQueue`` plans. Every step has a number. If a step is
+/// repeated after a lost reply, or by the next owner after a crash, it takes effect only once.
 @Loop final class AppIntake {
     let context: IntakeContext
     /// A logger that adds the app's name to every line.
     let log: Logger
     let store: AppStore
     private(set) var setup: IntakeSetup
-    /// Whether the current work may crash the process. The coordinator knows this before the work begins.
+    /// Whether the current work may crash the process. The coordinator is notified before the work begins.
     private(set) var isWorking = false
     let limits: StepLimits
     private let watcher: InboxWatcher
     var queue: IntakeQueue
-    /// The fencing token that proves that this host has the intake; nil if it does not.
+    /// The fencing token that proves that this host owns the app's intake; nil if this host does not own it.
     private var token: FenceToken?
     /// Jobs that are taken and not parsed, in reverse order.
     var unparsed: [[UInt8]] = []
@@ -32,9 +32,10 @@ import StoreProtocol
     var hasMore = false
     /// Whether the inbox is empty, so that the intake can wait for the next job.
     var isDrained = false
-    /// How long no job is taken, because the app or the farm is full; nil if jobs can be taken.
+    /// How long the intake waits until it takes jobs again, because the app or the farm is full; nil if jobs can be
+    /// taken now.
     var heldBack: Duration?
-    /// Whether jobs are split one by one, because one of them may have crashed an earlier process.
+    /// Whether jobs are split one by one, because one of the jobs may have crashed an earlier process.
     private var isOneByOne = true
     private var task: Task<Void, Never>?
     private let wakeUp = AsyncEvent()
@@ -65,9 +66,9 @@ import StoreProtocol
     }
 
     /// Applies the setup to jobs that are parsed from now on.
-    func follow(_ setup: IntakeSetup) { self.setup = setup }
+    func apply(_ setup: IntakeSetup) { self.setup = setup }
 
-    /// Works under this fencing token from now on; nil stops the work.
+    /// Uses this fencing token for all further steps; nil stops the work.
     func setToken(_ token: FenceToken?) {
         guard token != self.token else { return }
         self.token = token

@@ -8,27 +8,28 @@ import StoreProtocol
     private let settings: RedisSettings
     private var connection: RedisConnection?
 
-    /// The longest time for which the Redis command blocks. The intake then checks for jobs anyway.
+    /// The maximum time for which the Redis command blocks. After this time, the intake reads the taken jobs even if no
+    /// job has arrived.
     private static let longest = Duration.seconds(5)
-    /// The time between two reads while there is no connection to wait on.
+    /// The time between two reads of the taken jobs while the watcher has no connection.
     private static let pause = Duration.milliseconds(50)
 
     init(app: String, settings: RedisSettings) {
         (self.app, self.settings) = (app, settings)
     }
 
-    /// Waits for the next job, which Redis moves out of the inbox. Nil: read the taken jobs, as a job may have been
-    /// moved.
+    /// Waits for the next job, which Redis moves out of the inbox. If the result is nil, read the taken jobs,
+    /// because Redis may have moved a job.
     func next() async -> [UInt8]? {
         let connection = connection ?? open()
         if connection.isReady {
             let store = AppStore(app: app, connection: connection)
             do throws(StoreError) { return try await store.perform(NextJob(timeout: Self.longest)) } catch {
-                // After any error, a job may have been moved or not. The caller reads the taken jobs, and that read
-                // reports an error that lasts.
+                // After any error, it is unknown whether Redis has moved a job. So the caller reads the taken jobs; if
+                // the error persists, that read reports it.
             }
         }
-        // A cancelled wait ends early; the caller then ends.
+        // If the task is cancelled, the sleep ends early, and the caller ends.
         _ = try? await Loop.sleep(for: Self.pause)
         return nil
     }
@@ -49,8 +50,9 @@ import StoreProtocol
 
 /// Limits which apps handle their jobs at the same time.
 ///
-/// While the jobs of any app are split one by one, only one app works at a time. A crash then has one suspect job.
-@Loop final class OneAppAtATime {
+/// While the jobs of any app are split one by one, only one app works at a time. So if the process crashes, only one
+/// job is a suspect.
+@Loop final class SuspectJobIsolation {
     private var oneByOne: Set<String> = []
     private var working: Set<String> = []
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -6,9 +6,8 @@ import StoreProtocol
 package import Supervision
 
 /// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers' data,
-/// and it holds no signing key.
-///
-/// It follows its coordinator's orders on the control channel, and exits when the coordinator exits.
+/// and this process has no signing key. ¶ The process follows its coordinator's orders on the control channel, and
+/// exits when the coordinator exits.
 @Loop package final class IntakeProcess {
     private static let heartbeatInterval = Duration.seconds(1)
 
@@ -84,7 +83,7 @@ package import Supervision
 
     private func configure(_ setup: IntakeSetup) {
         guard let context, !life.isFinishing else { return }
-        if let app = apps[setup.name] { return app.follow(setup) }
+        if let app = apps[setup.name] { return app.apply(setup) }
         let app = AppIntake(context, setup)
         apps[setup.name] = app
         app.start()
@@ -116,7 +115,7 @@ package import Supervision
     let log: Logger
     /// Sends a notice to the coordinator.
     let notify: @Loop (IntakeNotice) -> Void
-    let turn = OneAppAtATime()
+    let turn = SuspectJobIsolation()
     var counts = IntakeNotice.Heartbeat()
 
     init(

@@ -25,8 +25,8 @@
                 }
             }
             if Failpoint.isWatched("redis.\(step).sent") {
-                // Commands leave at the end of the loop's turn. The next turn runs after that, and before any
-                // reply is read.
+                // The command is sent at the end of this turn of the loop. The task runs in the next turn, before any
+                // reply is read, so the process can fail between the command and its reply.
                 Loop.task {
                     try await Loop.sleep(for: .zero)
                     Failpoint.hit("redis.\(step).sent")

@@ -3,7 +3,7 @@ import FarmPolicy
 import RedisProtocol
 package import StoreProtocol
 
-/// The keys of an app in Redis, with requests on them over a connection that several apps may share.
+/// Sends requests on an app's Redis keys. Several apps may share the connection.
 @Loop package struct AppStore {
     package let keys: Keys
     package let connection: RedisConnection
@@ -13,7 +13,8 @@ package import StoreProtocol
         self.connection = connection
     }
 
-    /// Sends a request. `then` is called exactly once, on the loop. For work per batch that must not suspend.
+    /// Sends a request. `then` is called exactly once, on the loop. Use this function for work that is done for each
+    /// batch, because such work must not suspend.
     package func send<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
@@ -74,7 +75,7 @@ package import StoreProtocol
     }
 
     /// Sends a request, and retries it with backoff while Redis is unreachable or cannot carry it out.
-    /// - Parameter limit: the time after which no attempt starts; nil means no limit.
+    /// - Parameter limit: the time after which no further attempt starts; nil means no limit.
     /// - Throws: an error that retries do not fix, or the last error when the limit has passed or the task is cancelled.
     package func performWithRetries<Step: Request>(
         _ request: Step, within limit: Duration? = nil
@@ -91,7 +92,7 @@ package import StoreProtocol
         }
     }
 
-    /// Reads a job's record; nil if there is none.
+    /// Reads a job's record; nil if there is no record.
     package func jobRecord(of job: String) async throws(StoreError) -> JobRecord? {
         JobRecord(id: job, app: keys.app, fields: try await perform(ReadJobRecord(job: job)))
     }

@@ -3,7 +3,8 @@ import StoreProtocol
 
 /// The format of a farm's data: the field `format` of ``FarmKeys/farm``, written by the farm's first coordinator.
 ///
-/// Each release reads the format of its predecessor, too, because both run at once during an upgrade.
+/// Each release also reads the format of the previous release, because both releases run at the same time during an
+/// upgrade.
 enum DataFormat {
     /// The format that this release writes.
     static let current = 1
@@ -17,10 +18,10 @@ enum DataFormat {
 
 /// Redis holds data in a format that this release does not read.
 package struct UnreadableFormat: Error, Equatable, CustomStringConvertible {
-    /// The format that was found; nil for data of a release that wrote no format.
+    /// The format that was found; nil if the data is from a release that wrote no format.
     package let format: String?
     package let openPushes: Int
-    /// Jobs in the inboxes, and taken jobs that are not completely split.
+    /// The number of jobs that are in inboxes, or are taken and not completely split.
     package let waitingJobs: Int
 
     package var description: String {
@@ -38,7 +39,7 @@ package struct UnreadableFormat: Error, Equatable, CustomStringConvertible {
             + "see \"Format of the data\" in docs/redis.md"
     }
 
-    /// Shows only ASCII letters and digits of the field, because its text comes from outside.
+    /// Keeps only the ASCII letters and digits of the field, because the text in Redis may come from another program.
     private static func plain(_ text: String) -> String {
         "\"" + text.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(20) + "\""
     }
@@ -47,7 +48,8 @@ package struct UnreadableFormat: Error, Equatable, CustomStringConvertible {
 extension FarmRegistry {
     /// Refuses data in a format that this release does not read. An empty Redis is accepted.
     ///
-    /// - Parameter apps: apps of the configuration. Apps that the farm knows are checked, too.
+    /// - Parameter apps: the apps of the configuration. The keys of these apps are checked, and the keys of all apps
+    ///   that the farm knows.
     /// - Throws: ``UnreadableFormat``, or a ``RedisError``.
     package func checkFormat(apps: [String]) async throws {
         let fields = try await connection.call(RESPCommand("HMGET", FarmKeys.farm, "shards", "format"))
@@ -59,7 +61,7 @@ extension FarmRegistry {
         throw try await unreadableFormat(format, all)
     }
 
-    /// Whether Redis has, for any of these apps, a key of a release that wrote no format.
+    /// Whether Redis has a key of one of these apps that was written by a release without a format.
     private func hasUnversionedKeys(_ apps: [String]) async throws(RedisError) -> Bool {
         for app in apps {
             let answer = try await connection.call(RESPCommand("EXISTS", "{pushfarm:\(app)}:gate"))
@@ -68,7 +70,8 @@ extension FarmRegistry {
         return false
     }
 
-    /// Counts open pushes and waiting jobs for the error. Their keys have the same names in all formats.
+    /// Creates the error, which contains the numbers of open pushes and of waiting jobs. The keys of pushes and jobs
+    /// have the same names in all formats.
     private func unreadableFormat(_ format: String?, _ apps: [String]) async throws(RedisError)
         -> UnreadableFormat
     {

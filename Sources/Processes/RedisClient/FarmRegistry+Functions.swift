@@ -13,7 +13,8 @@ extension FarmRegistry {
         return library[index + 1].bytes
     }
 
-    /// Loads the function library if Redis has none or an older one. A newer library of a newer coordinator stays.
+    /// Loads the function library if Redis has no library or an older library. If a newer coordinator has loaded a
+    /// newer library, that library stays.
     /// - Returns: whether the library was loaded.
     package func loadFunctions() async throws(RedisError) -> Bool {
         if let present = try await functionLibrary() {

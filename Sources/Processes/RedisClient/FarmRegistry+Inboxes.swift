@@ -15,7 +15,7 @@ extension FarmRegistry {
 
     /// Scans some of Redis's keys for lists named `pushfarm:NAME`. In a Redis Cluster, only the keys of one node
     /// are scanned.
-    /// - Parameter count: about how many keys Redis examines.
+    /// - Parameter count: the approximate number of keys that Redis examines.
     package func inboxes(from cursor: String, count: Int) async throws(RedisError) -> InboxPage {
         let scan = RESPCommand("SCAN", cursor, "MATCH", "pushfarm:*", "TYPE", "list", "COUNT", "\(count)")
         let parts = try await connection.call(scan).array ?? []
@@ -23,7 +23,7 @@ extension FarmRegistry {
         let names = (parts[1].array ?? []).compactMap { key -> String? in
             guard let bytes = key.bytes, bytes.starts(with: Self.prefix) else { return nil }
             let name = String(decoding: bytes.dropFirst(Self.prefix.count), as: UTF8.self)
-            // A name that is not valid UTF-8 would refer to another key.
+            // A name that is not valid UTF-8 would change when it is decoded, and would then refer to another key.
             return name.isEmpty || !name.utf8.elementsEqual(bytes.dropFirst(Self.prefix.count)) ? nil : name
         }
         return InboxPage(names: names, next: next)

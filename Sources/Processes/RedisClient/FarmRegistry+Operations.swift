@@ -43,7 +43,8 @@ extension FarmRegistry {
         return try await operate(command.id, words).integer == 1
     }
 
-    /// Records in the audit log what an operator did without the coordinators. The coordinators skip the entry.
+    /// Records in the audit log what an operator's command did directly in Redis, without a coordinator. The
+    /// coordinators skip the entry.
     /// - Parameter at: the time in Unix milliseconds.
     package func note(
         by issuer: String, verb: String, arguments: [String], text: String, at moment: Int64
@@ -55,7 +56,7 @@ extension FarmRegistry {
         _ = try await connection.call(command)
     }
 
-    /// Claims a command for a host, so that it runs only once.
+    /// Claims a command for a host, so that the host runs the command only once.
     package func claim(_ command: OperatorCommand, host: String) async throws(RedisError) -> Claim {
         switch try await operate(command.id, ["claim", host]).integer {
         case 1: .granted

@@ -45,7 +45,7 @@ extension FarmRegistry {
         }
     }
 
-    /// Redis has replied without an error, so only a reply of an unknown form counts as no entries.
+    /// Errors of Redis were thrown before. Here, a reply of an unknown form counts as a reply without entries.
     private static func entries(_ value: RESPValue) -> [EventEntry] {
         (try? EventEntry.read(value)) ?? []
     }

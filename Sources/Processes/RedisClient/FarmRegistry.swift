@@ -6,7 +6,8 @@ package import StoreProtocol
     import Failpoints
 #endif
 
-/// Redis data that all apps of a farm share: the number of shards, hosts, sealed provider tokens, commands.
+/// The Redis data that all apps of a farm share: the number of shards, the hosts, the sealed provider tokens, and
+/// operators' commands.
 @Loop package struct FarmRegistry {
     /// A host's registry entry, as the host wrote it.
     package struct Host: Equatable, Sendable {
@@ -21,7 +22,7 @@ package import StoreProtocol
 
     package enum SwapReply: Equatable, Sendable {
         case put
-        /// Another host stored its token first: use this token.
+        /// Another host has already stored its token: use that host's token, which this value contains.
         case stored([UInt8])
     }
 
@@ -30,7 +31,7 @@ package import StoreProtocol
     package init(connection: RedisConnection) { self.connection = connection }
 
     /// Sets the farm's number of shards at the first start.
-    /// - Throws: ``FarmMismatch`` if the farm already has another number.
+    /// - Throws: ``FarmMismatch`` if the farm already has a different number of shards.
     package func fixShards(_ shards: Int) async throws {
         let fixed = try await keepInitialised(shards: shards, apps: [])
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
@@ -47,7 +48,7 @@ package import StoreProtocol
     }
 
     /// Makes sure that Redis has the farm's number of shards and its apps, for example after a flush.
-    /// - Returns: the farm's number of shards, which differs if another host has set another number.
+    /// - Returns: the farm's number of shards, which differs from `shards` if another host has set a different number.
     package func keepInitialised(shards: Int, apps: [String]) async throws(RedisError) -> Int {
         let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)", "\(DataFormat.current)"] + apps
         return Int(try await run(.initFarm, keys: 2, words).integer ?? 0)
@@ -106,7 +107,8 @@ package import StoreProtocol
         try await connection.call(RESPCommand("GET", FarmKeys.provider(owner))).bytes
     }
 
-    /// Stores a sealed provider token if Redis still has `old`; nil means that Redis has none.
+    /// Stores a sealed provider token if Redis still has the token `old`. If `old` is nil, the token is stored only if
+    /// Redis has no token.
     package func swapProviderToken(
         of owner: ProviderTokenOwner, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
     ) async throws(RedisError) -> SwapReply {
@@ -117,7 +119,8 @@ package import StoreProtocol
         return .stored(parts.last?.bytes ?? [])
     }
 
-    /// Records that a gateway refused the provider token with this issue time. An older refusal changes nothing.
+    /// Records that a gateway refused the provider token with this issue time. If Redis already has the refusal of a
+    /// newer token, nothing changes.
     ///
     /// - Parameters:
     ///   - issuedAt: the issue time of the token, in seconds since 1970.
@@ -145,8 +148,8 @@ package import StoreProtocol
         Int(try await connection.call(publication(of: command)).integer ?? 0)
     }
 
-    /// Sends a command without waiting. If the message is lost, other hosts notice the change at their next
-    /// regular check.
+    /// Sends a command to every coordinator without waiting for Redis's reply. If the message is lost, other hosts
+    /// notice the change at their next regular check.
     package func send(_ command: String) {
         connection.send(publication(of: Array(command.utf8))) { _ in }
     }
@@ -193,7 +196,7 @@ package import StoreProtocol
     }
 }
 
-/// An error: the configured number of shards differs from the number that the farm was started with.
+/// The error that the configured number of shards differs from the number that the farm was started with.
 package struct FarmMismatch: Error, Equatable, CustomStringConvertible {
     package let configured: Int
     package let fixed: Int

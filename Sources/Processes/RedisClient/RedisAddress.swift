@@ -13,7 +13,7 @@ package struct RedisAddress: Hashable, Sendable {
 
     package init(endpoint: Endpoint) { self.endpoint = endpoint }
 
-    /// Parses a URL. The error names the fault without any part that may be secret.
+    /// Parses a URL. A thrown error names the fault, but contains no part of the URL that may be secret.
     package init(_ url: String) throws(RedisAddressError) {
         guard let mark = url.firstRange(of: "://") else { throw .noScheme }
         let scheme = url[..<mark.lowerBound]
@@ -53,7 +53,7 @@ package struct RedisAddress: Hashable, Sendable {
     }
 
     private static func takeCredentials(_ rest: inout Substring) -> (user: Substring, password: Substring)? {
-        // A path may contain "@", so only the part before the first "/" can hold credentials.
+        // A path may contain "@", so only the part before the first "/" is searched for credentials.
         let authority = rest.prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return nil }
         let userinfo = authority[..<at]

@@ -2,7 +2,8 @@ import EventLoop
 
 /// Tells the time by Redis, so that all processes of a farm agree even if the clocks of their hosts differ.
 ///
-/// Between readings, the host's boot clock continues Redis's time. Before the first reading, the host's time is used.
+/// Between two readings of Redis's time, the host's boot clock continues it. Before Redis's time is first read, the
+/// host's time is used.
 package struct RedisClock: Sendable {
     /// Milliseconds by which Redis's time is ahead of the host's boot clock.
     private var lead: Int64?
@@ -20,7 +21,7 @@ package struct RedisClock: Sendable {
 
     /// - Parameters:
     ///   - milliseconds: the time that Redis reported, in milliseconds since 1970.
-    ///   - moment: the boot clock's time of the report.
+    ///   - moment: the time of the boot clock when Redis's reply arrived, in milliseconds.
     mutating func observed(_ milliseconds: Int64, at moment: UInt64 = BootClock.milliseconds) {
         guard milliseconds > 0 else { return }
         lead = milliseconds - Int64(moment)

@@ -6,20 +6,20 @@ package import StoreProtocol
 
 /// A connection to one Redis that reconnects by itself and loads the farm's scripts.
 ///
-/// Calls are pipelined: any number of calls may wait for replies. A call without a connection fails at once. The
-/// caller decides whether to repeat it; nearly every ``Request`` can be repeated. Lives from ``start()`` to
-/// ``close()``.
+/// Calls are pipelined: any number of calls may wait for replies. While there is no connection, a call fails at once.
+/// The caller decides whether to repeat the call; nearly every ``Request`` can be repeated. The connection reconnects
+/// from ``start()`` until ``close()``.
 @Loop package final class RedisConnection {
     /// Called when a connection is established. `isOtherServer` is true if Redis has restarted or was replaced, and so
     /// may have lost its latest writes.
     package var onReady: @Loop (_ isOtherServer: Bool) -> Void = { _ in }
-    /// Called with the reason when a connection has ended, and for each attempt that failed.
+    /// Called with the reason when a connection has ended, and after each failed attempt to connect.
     package var onLoss: @Loop (RedisError) -> Void = { _ in }
     /// Called once when Redis becomes unreachable, and once when it is reachable again. A lost connection that the first
     /// attempt restores does not count as an outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
-    /// Called when a number in a reply exceeded `ForeignNumber.limit`, with the step and the app. The nearest allowed number is
-    /// used.
+    /// Called when a number in a reply exceeded `ForeignNumber.limit`. `step` names the step and the app. The number is
+    /// replaced by the nearest allowed number.
     package var onClampedNumber: @Loop (_ step: String) -> Void = { _ in }
     package let settings: RedisSettings
     /// The time by which deadlines of pushes are checked.
@@ -32,7 +32,7 @@ package import StoreProtocol
 
     private var outageSince: ContinuousClock.Instant?
     private var session: RedisSession?
-    /// The hash by which Redis knows each script; the same in every Redis.
+    /// The hash by which Redis knows each script. A script has the same hash in every Redis.
     private var hashes: [Script: [UInt8]] = [:]
     private var serverRunID: String?
     private var keeper: Task<Void, Never>?
@@ -107,21 +107,21 @@ package import StoreProtocol
             guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
                 return then(result)
             }
-            // Both commands leave in one write.
+            // Both commands are sent in one write.
             self.send(script.loadCommand) { _ in }
             self.send(command, blocking: blocking, then: then)
         }
     }
 
-    /// The hash of a script in Redis; nil before the first connection, or for a user who may not run scripts.
+    /// The hash of a script in Redis; nil before the first connection, or if the Redis user may not run scripts.
     func hash(of script: Script) -> [UInt8]? {
         hashes[script]
     }
 }
 
 extension RedisConnection {
-    /// The timeout for connecting. A short timeout finds a restored network within a second. Every fourth attempt uses
-    /// the full timeout, for networks with long delays.
+    /// The timeout for connecting. Most attempts have a short timeout, so that a restored network is noticed within a
+    /// second. Every fourth attempt uses the full timeout, for networks with long delays.
     private var dialTimeout: Duration {
         tries.isMultiple(of: 4) ? settings.connectTimeout : min(settings.connectTimeout, .seconds(1))
     }
@@ -167,7 +167,8 @@ extension RedisConnection {
         }
     }
 
-    /// - Returns: the hashes of the scripts; empty for a user who may only read, if the settings tolerate that.
+    /// - Returns: the hashes of the scripts; empty if the Redis user may not load scripts and the settings tolerate
+    ///   this.
     private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [Script: [UInt8]] {
         do throws(RedisError) {
             return try await session.loadScripts(timeout: settings.timeout)
@@ -178,7 +179,8 @@ extension RedisConnection {
         }
     }
 
-    /// How often Redis's time is read, so that a corrected clock is noticed within a minute.
+    /// The time between two readings of Redis's time. If the clock of Redis's host is corrected, the change is noticed
+    /// within a minute.
     private static var clockInterval: Duration { .seconds(60) }
 
     private func readClock() {
@@ -213,7 +215,7 @@ extension RedisConnection {
     /// Logs one line when Redis becomes unreachable and one when it is reachable again. For each step, also logs at
     /// most once in ten minutes that a number in a reply is out of range.
     package func logOutages(to log: Logger) {
-        var refused = RefusedValues()
+        var refused = RefusedValueLog()
         onClampedNumber = { step in
             guard refused.shouldReport(at: step, now: .now) else { return }
             log.warning(

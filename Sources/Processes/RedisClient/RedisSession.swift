@@ -5,7 +5,8 @@ import RedisProtocol
 import StoreProtocol
 import Transport
 
-/// One live connection to Redis. Commands are sent in order, and replies arrive in the same order. It ends once.
+/// One live connection to Redis. Commands are sent in order, and replies arrive in the same order. After its end, a
+/// session cannot be used again.
 @Loop final class RedisSession {
     typealias Handler = @Loop (Result<RESPValue, RedisError>) -> Void
 
@@ -16,17 +17,19 @@ import Transport
 
     /// Called with each message of a subscription.
     var onMessage: @Loop (RESPValue) -> Void = { _ in }
-    /// Called once, after every pending call got its error. It is not called after ``close()``, nor for an earlier end:
-    /// check ``ending`` before you set it.
+    /// Called once when the connection has ended, after every pending call got its error; not called after ``close()``.
+    /// If the connection ends before this property is set, this function is not called either, so check ``ending``
+    /// first.
     var onEnd: @Loop (RedisError) -> Void = { _ in }
-    /// Whether messages of subscriptions may arrive.
+    /// Whether messages of subscriptions may arrive, so that a value without a pending call is not an error.
     var isSubscribed = false
 
     private let stream: ByteStream
     private let reader = RESPReader()
     private var pending: Deque<Pending> = []
     private var watchdog: Timer?
-    /// Why the connection has ended; nil while it is open. It may end after any reply.
+    /// Why the connection has ended; nil while it is open. The handling of any reply may end the connection, so check
+    /// this value after each reply.
     private(set) var ending: RedisError?
     private var endWaiter: CheckedContinuation<Void, Never>?
 
@@ -108,9 +111,10 @@ import Transport
 
     func checkDeadlines(at now: ContinuousClock.Instant = .now) {
         guard isLate(at: now) else { return }
-        // This process may have been stopped: a reply that has arrived meanwhile counts as in time.
+        // This process may have been suspended. A reply that arrived during the suspension counts as in time, so read
+        // it first.
         stream.readNow()
-        // Replies arrive in order, so a late reply blocks all later ones. The connection is then useless.
+        // Replies arrive in order, so a late reply blocks all later replies, and the connection is useless.
         if isOpen, isLate(at: now) { end(.timedOut) }
     }
 
@@ -136,7 +140,8 @@ import Transport
 
 extension RedisSession {
     /// Connects and logs in: AUTH, SELECT, CLIENT SETNAME in one write.
-    /// - Parameter dialTimeout: the time for connecting and TLS, if shorter than the time for all steps together.
+    /// - Parameter dialTimeout: the timeout of connecting and TLS. It applies only if it is shorter than the timeout
+    ///   for all steps together.
     static func open(
         _ settings: RedisSettings, dialTimeout: Duration? = nil
     ) async throws(RedisError) -> RedisSession {

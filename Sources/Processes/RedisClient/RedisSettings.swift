@@ -7,12 +7,13 @@ package struct RedisSettings {
     package var tls: TLSContext?
     /// The client's name in CLIENT LIST, without spaces, such as "pushfarm-worker-4711".
     package var clientName: String
-    /// The timeout for a reply, in addition to the time for which a command itself blocks.
+    /// The timeout for a reply. If a command blocks, its blocking time is added.
     package var timeout: Duration = .seconds(5)
     /// The timeout for connecting, TLS and login together.
     package var connectTimeout: Duration = .seconds(5)
 
-    /// Whether a user who may not load scripts can connect. Some requests need no scripts.
+    /// Whether a Redis user who may not load scripts can connect. Such a user can only make requests that need no
+    /// scripts.
     package var toleratesNoScripts = false
 
     package init(address: RedisAddress, tls: TLSContext? = nil, clientName: String) {
@@ -21,7 +22,8 @@ package struct RedisSettings {
 
     /// - Parameters:
     ///   - url: the address of Redis, with its password if there is one.
-    ///   - authority: the CA certificates in PEM to trust for rediss://; empty means the system's.
+    ///   - authority: the CA certificates in PEM that are trusted for rediss://; empty means the system's CA
+    ///     certificates.
     /// - Throws: ``RedisAddressError``, or the fault of the CA certificates.
     package init(url: String, authority: [UInt8], clientName: String) throws {
         let address = try RedisAddress(url)

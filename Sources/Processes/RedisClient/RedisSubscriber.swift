@@ -3,12 +3,13 @@ import FarmPolicy
 import RedisProtocol
 import StoreProtocol
 
-/// Subscribes to channels on its own connection, which reconnects by itself. Lives from ``start()`` to ``close()``.
+/// Subscribes to channels on its own connection, which reconnects by itself. The subscriber reconnects from ``start()``
+/// until ``close()``.
 ///
 /// Messages sent while there is no connection are lost, so read the state itself in ``onReady``.
 @Loop package final class RedisSubscriber {
     package var onMessage: @Loop (_ channel: [UInt8], _ message: [UInt8]) -> Void = { _, _ in }
-    /// Called after each successful subscription: the first one, and one after every reconnection.
+    /// Called after the first successful subscription, and after the subscription that follows each reconnection.
     package var onReady: @Loop () -> Void = {}
 
     private let settings: RedisSettings
@@ -42,7 +43,7 @@ import StoreProtocol
     private func keepListening() async {
         var backoff = BackOff.redis
         while !isClosed {
-            // The connection for commands reaches the same Redis, and logs why it cannot.
+            // An error is not logged here, because the connection for commands logs it: it connects to the same Redis.
             if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)
@@ -84,7 +85,7 @@ import StoreProtocol
         }
     }
 
-    /// Sends a ping. A dead connection is noticed because no reply comes.
+    /// Sends a ping. If no reply to the PING arrives, the connection is dead.
     private func sendPing() {
         silentTicks += 1
         guard silentTicks <= 2 else {

@@ -8,7 +8,7 @@ package struct SimulatorOptions: Sendable {
 
     /// The credentials that a client needs to push.
     package enum Authentication: String, Sendable, CaseIterable {
-        /// A client needs a provider token or a client certificate, as at Apple.
+        /// A client needs a provider token or a client certificate, as with Apple's gateways.
         case required
         /// A client needs no credentials; for load generators.
         case none
@@ -18,9 +18,9 @@ package struct SimulatorOptions: Sendable {
     package struct Key: Sendable {
         package var id: String
         package var team: String
-        /// A PEM file: a `.p8` file, or only the public key.
+        /// The path of a PEM file: a `.p8` file, or a file with only the public key.
         package var file: String
-        /// The bundle ids that the key may push to; nil: all bundle ids except those of another team's keys.
+        /// The bundle ids that the key may push to; nil: all bundle ids except those of other teams' keys.
         package var topics: [String]?
         /// The environment in which the key is valid; nil: both environments.
         package var environment: Environment?
@@ -36,7 +36,7 @@ package struct SimulatorOptions: Sendable {
         }
     }
 
-    /// The addresses to listen on. Every address uses the same ports.
+    /// The addresses to listen on. All addresses use the same ports.
     package var hosts = ["127.0.0.1"]
     /// The port of the HTTP/2 interface; 0: the system chooses a port.
     package var port: UInt16 = 8443
@@ -46,7 +46,7 @@ package struct SimulatorOptions: Sendable {
     package var feedbackPort: UInt16?
     /// The token lengths in bytes that the binary interface accepts.
     package var tokenLengths = [32]
-    /// True uses TLS. False uses HTTP/2 with prior knowledge and without TLS.
+    /// Whether the gateway uses TLS. Without TLS, clients use HTTP/2 with prior knowledge.
     package var usesTLS = true
     /// The newest TLS version that the gateway supports.
     package var newestTLS = TLSVersion.tls13
@@ -64,24 +64,26 @@ package struct SimulatorOptions: Sendable {
     package var asksForCertificates = true
     /// Further accepted keys besides the key in ``folder``.
     package var keys: [Key] = []
-    /// Topics by key id, also for the key in ``folder``. The meaning is that of ``Key/topics``.
+    /// The topics of keys by key id, which replace ``Key/topics``. The key in ``folder`` may have topics here, too.
     package var keyTopics: [String: [String]] = [:]
-    /// Environments by key id, also for the key in ``folder``. The meaning is that of ``Key/environment``.
+    /// The environments of keys by key id, which replace ``Key/environment``. The key in ``folder`` may have an
+    /// environment here, too.
     package var keyEnvironments: [String: Environment] = [:]
     /// The lifetime of a provider token in seconds.
     package var tokenLifetime: Int64 = 3_600
-    /// The minimum number of seconds before a connection may change its provider token.
+    /// The minimum time between two changes of a connection's provider token, in seconds.
     package var tokenUpdateInterval: Int64 = 1_200
 
     /// The maximum number of open streams on a connection.
     package var streams: UInt32 = 1_000
-    /// True allows only one stream until a request with a valid provider token has arrived.
+    /// Whether a connection gets only one stream until a request with a valid provider token has arrived.
     package var firstStreamAlone = true
-    /// True lowers the limit of streams to 1 after `ExpiredProviderToken`. The next accepted push raises the limit again.
+    /// Whether `ExpiredProviderToken` lowers the limit of streams to 1. The next accepted push raises the limit
+    /// again.
     package var limitDropsAfterExpiredToken = true
-    /// True lowers the limit of streams to 1 after a refused push. The next accepted push raises the limit again.
+    /// Whether a refused push lowers the limit of streams to 1. The next accepted push raises the limit again.
     package var limitDropsAfterRefusal = false
-    /// The number of pushes per second to one token before throttling; nil: no limit.
+    /// The maximum number of pushes per second to one token; the gateway throttles further pushes. nil: no limit.
     package var pushesPerTokenAndSecond: Int?
     /// After this time without a request, a connection gets GOAWAY IdleTimeout; nil: never.
     package var idleTimeout: Duration?
@@ -94,14 +96,16 @@ package struct SimulatorOptions: Sendable {
     package var faults: [String] = []
     /// The seed of all random decisions except the ids that the gateway creates.
     package var seed: UInt64 = 1
-    /// The seed of the ids. It differs at each start, because no gateway creates the same id twice.
+    /// The seed of the ids that the gateway creates. The seed is random, so that a restarted gateway does not create
+    /// the ids of its last run again.
     package var idSeed = UInt64.random(in: .min ... .max)
 
     /// A file that gets one JSON line for each request. The line is appended before the response is written.
     package var ledger: String?
-    /// True warns, in the ledger and by a counter, about accepted payloads that are not JSON objects.
+    /// Whether the ledger and a counter warn about accepted payloads that are not JSON objects.
     package var checksPayloads = true
-    /// True counts different tokens and repeated `apns-id`s. Each needs 8 bytes of memory or more.
+    /// Whether different tokens and repeated `apns-id`s are counted. Each token or id needs at least 8 bytes of
+    /// memory.
     package var countsDistinct = false
     /// The path of the control socket; nil: no control socket.
     package var controlSocket: String?

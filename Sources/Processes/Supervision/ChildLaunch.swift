@@ -8,7 +8,8 @@ import Glibc
 package struct ChildLaunch {
     /// The path of the program to run, which is this process's own program.
     package var program: String
-    /// The descriptor of the host's lock. The child keeps it open, so that the lock outlives a killed coordinator.
+    /// The descriptor of the host's lock. The child keeps the descriptor open, so that the lock outlives a killed
+    /// coordinator.
     package var lock: Int32
     /// Additional environment variables of the child, as `NAME=value`, such as settings of the log.
     package var environment: [String]
@@ -22,7 +23,8 @@ package struct ChildLaunch {
         self.environment = environment
     }
 
-    /// The program that a child runs: this one, even if another version with another protocol was installed at its path.
+    /// The program that a child runs: the version of this process, even if another version was installed at the same
+    /// path. Coordinator and children of different versions may use different protocols.
     var currentProgram: String {
         guard let file, Self.file(program).map({ $0 == file }) != true else { return program }
         return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : program
@@ -34,8 +36,8 @@ package struct ChildLaunch {
         return (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// The variables that every child inherits: no variable with a secret, and none that makes systemd treat it as the
-    /// service.
+    /// The variables that every child inherits. The list contains no variable with a secret, and no variable that
+    /// makes systemd treat the child as the service.
     static let inherited: [String] = {
         var names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
         #if DEBUG

@@ -26,7 +26,7 @@ package struct ChildLogging {
     package var onQuiet: @Loop () -> Void = {}
     package let logging: ChildLogging
     package private(set) var isFinishing = false
-    /// The grace period for pushes in flight if no order sets another one.
+    /// The grace period for pushes in flight, unless an order sets a grace period.
     package let orphanGrace = Duration.seconds(5)
 
     private let log: Logger
@@ -44,7 +44,7 @@ package struct ChildLogging {
         control = ControlLink(descriptor: ControlDescriptor.child, peer: "coordinator")
     }
 
-    /// Runs until the process should exit. No order arrives after that.
+    /// Runs until the process should exit. No order arrives after the return.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
         control.onMessage = { [unowned self] order in onOrder(order) }
@@ -64,7 +64,8 @@ package struct ChildLogging {
         on(SIGUSR1) { [unowned self] in logging.reopen() }
         on(SIGUSR2) { [unowned self] in onDump() }
         on(SIGTSTP) { [unowned self] in onQuiet() }
-        // A terminal sends these signals to all its processes, but only the coordinator handles them.
+        // A terminal sends these signals to all its processes. Only the coordinator handles them, so a child ignores
+        // them.
         for number in [SIGHUP, SIGTTIN, SIGTTOU] { on(number) {} }
     }
 
@@ -72,7 +73,7 @@ package struct ChildLogging {
         signals.append(SignalWatcher(number, action))
     }
 
-    /// The time for responses that are still expected.
+    /// The grace period in which responses to pushes in flight may still arrive.
     private static var shortGracePeriod: Duration { .seconds(2) }
 
     package func send(_ notice: Notice) { control.send(notice) }
@@ -96,7 +97,7 @@ package struct ChildLogging {
         onFinish()
     }
 
-    /// Ends the process's life, because the current work is done.
+    /// Makes ``run()`` return, because the current work is done.
     package func end() {
         control.close()
         deadline?.stop()

@@ -4,7 +4,8 @@ import FarmPolicy
 import Glibc
 
 extension ChildProcess.End {
-    /// The name of the signal that ended the process; nil if none did, or if the signal has no name here.
+    /// The name of the signal that ended the process; nil if no signal ended the process, or if `names` does not
+    /// contain the signal.
     var signalName: String? {
         if case .killed(let signal) = self { Self.names[signal] } else { nil }
     }

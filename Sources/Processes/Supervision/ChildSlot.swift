@@ -14,7 +14,7 @@ extension IntakeOrder: ChildOrder {}
 /// A child's slot: the current process, its control channel, and when the next process starts.
 @Loop package final class ChildSlot<Order: ChildOrder, Notice: ControlMessage> {
     package private(set) var state = ChildState.stopped
-    /// How often a new process replaced one that had crashed or was killed, but not by an operator.
+    /// How often a new process replaced a crashed or killed process. Kills by an operator do not count.
     package private(set) var restarts = 0
     /// Called when a process has started and can get its first orders.
     package var onStart: @Loop () -> Void = {}
@@ -34,15 +34,15 @@ extension IntakeOrder: ChildOrder {}
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
     private var isStopping = false
-    /// Whether the current process is the last one, however it ends.
+    /// Whether no process follows the current process, however the current process ends.
     private var isLast = false
-    /// The delays between attempts to start a process when the system refuses to start one.
+    /// The delays between attempts to start a process when the system refuses to start a process.
     private var shortage: BackOff
     private lazy var shortageTimer = Timer { [unowned self] in start() }
     private var emptied: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - role: the program's subcommand for such a child, and the child's name in logs.
+    ///   - role: the program's subcommand for the child, and the child's name in logs.
     ///   - arguments: the arguments after the role.
     ///   - shortage: the delays while the system lacks resources for a process. Attempts never stop.
     ///   - log: a logger with metadata that names the slot.
@@ -70,7 +70,7 @@ extension IntakeOrder: ChildOrder {}
             log.info("\(role) started", metadata: ["pid": "\(child.pid)"])
             onStart()
         } catch {
-            // The program has not run, so this failure does not count against it.
+            // The program has not run, so this failure does not count as a crash of the program.
             let delay = shortage.failed(using: &random)
             log.error(
                 "cannot start a process", error: error, metadata: ["role": "\(role)", "retry_in": "\(delay)"])
@@ -90,16 +90,16 @@ extension IntakeOrder: ChildOrder {}
         if state == .starting { state = .ready }
     }
 
-    /// Notes that the process has made progress, so its next crash counts as the first one.
+    /// Notes that the process has made progress, so its next crash counts as the first crash.
     package func progressed() { policy.progressed() }
 
     /// Kills the process if it gives no signs of life. Call it every second.
     package func watch(at now: ContinuousClock.Instant = .now) { child?.watch(at: now) }
 
-    /// Makes the current process the last one in this slot, until ``startAgain()``.
+    /// Makes the current process the last process in this slot, until ``startAgain()``.
     package func retire() { isLast = true }
 
-    /// Allows new processes again: starts one now, or when the current process has ended.
+    /// Allows new processes again: starts a process now, or when the current process has ended.
     package func startAgain() {
         (isStopping, isLast) = (false, false)
         guard child == nil else { return }
@@ -107,20 +107,21 @@ extension IntakeOrder: ChildOrder {}
         start()
     }
 
-    /// Asks the process to finish, and kills it if it does not. Another process replaces it.
+    /// Asks the process to finish, and kills a process that does not finish in time. Another process replaces the
+    /// old process.
     package func replace(within grace: Duration) {
         guard let child, child.end == nil else { return retry() }
         child.finish(within: grace, isReplaced: true)
     }
 
-    /// Kills the process at once for an operator. Its current work does not become suspect.
+    /// Kills the process at once for an operator. The current work of the process does not become suspect.
     /// - Parameter hasTrace: whether to send SIGABRT first, for a trace and a core dump.
     package func kill(hasTrace: Bool) { child?.kill(hasTrace: hasTrace) }
 
     /// Shortens the grace period of a process that was asked to finish.
     package func finishSooner(within grace: Duration) { child?.askToFinish(within: grace) }
 
-    /// Asks the process to finish, and kills it if it does not. No other process follows.
+    /// Asks the process to finish, and kills a process that does not finish in time. No other process follows.
     package func stop(within grace: Duration) async {
         isStopping = true
         state = .stopped

@@ -7,7 +7,8 @@ package import Transport
 package enum ControlDescriptor {
     /// The descriptor of the control channel in every process that a coordinator starts.
     package static let child: Int32 = 3
-    /// The descriptor to which the process logs. Its standard error is for fatal errors (``StandardErrorReader``).
+    /// The descriptor to which the process logs. The process's standard error is only for fatal errors
+    /// (``StandardErrorReader``).
     package static let log: Int32 = 5
 }
 
@@ -21,7 +22,7 @@ package enum ControlDescriptor {
     private let stream: ByteStream
     private var frames = ControlFrames<Received>()
 
-    /// Makes a link on a connected descriptor, which it then owns.
+    /// Makes a link on a connected descriptor, which the link then owns.
     package convenience init(descriptor: Int32, peer: String) {
         self.init(ByteStream.adopt(descriptor: descriptor, peer: peer))
     }

@@ -7,7 +7,8 @@ package enum FileTrust {
         package let description: String
     }
 
-    /// A phrase that follows "the file" if a user other than root and `user` can change the file; nil if none can.
+    /// A phrase that follows "the file" if a user other than root and `user` can change the file; nil if no other
+    /// user can change it.
     package static func trustProblem(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         guard owner == user || owner == 0 else {
             return "belongs to user \(owner), neither to root nor to user \(user)"

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Finds children of an exited coordinator that do not exit. They hold its lock file open.
+/// Finds children of an exited coordinator that do not exit. These children keep the coordinator's lock file open.
 package enum Orphans {
     /// - Parameters:
-    ///   - lock: the path of the lock file, which may have been replaced since.
+    ///   - lock: the path of the lock file. Another file may have this path by now.
     ///   - parent: the id of a process whose children are not orphans.
     /// - Returns: the orphans' process ids in ascending order; empty without /proc.
     package static func of(lock: String, except parent: Int32) -> [Int32] {
@@ -16,7 +16,7 @@ package enum Orphans {
         }.sorted()
     }
 
-    /// Kills an orphan at once: Redis knows all its batches.
+    /// Kills an orphan at once. No batch is lost, because Redis knows all batches of the orphan.
     package static func end(_ pid: Int32) { kill(pid, SIGKILL) }
 
     private static var processes: [Int32] {

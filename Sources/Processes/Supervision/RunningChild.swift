@@ -18,13 +18,15 @@ import Logging
     private var linkEnd: CheckedContinuation<Void, Never>?
     /// Whether this coordinator killed the process because it gave no signs of life.
     private var isKilledAsHanging = false
-    /// Whether a user had stopped the process before it was killed. Its silence then says nothing about its work.
+    /// Whether a user had stopped the process before it was killed. The silence of a stopped process says nothing
+    /// about its work.
     private var wasStopped = false
     private(set) var isKilledByOperator = false
-    /// Whether the process was asked to finish so that another one can replace it.
+    /// Whether the process was asked to finish so that another process can replace it.
     private(set) var isBeingReplaced = false
 
-    /// How long reading the rest of the channel may take. An ended process's messages are in the channel already.
+    /// The maximum time for reading the remaining messages of an ended process. All its messages are in the channel
+    /// already.
     private static var longestRead: Duration { .seconds(1) }
 
     /// Starts the process.
@@ -70,7 +72,8 @@ import Logging
 
     func send(_ order: Order) { control?.send(order) }
 
-    /// Logs what the process wrote to standard error, and kills it if it gives no signs of life.
+    /// Logs the lines that the process wrote to standard error, and kills the process if it gives no signs of
+    /// life.
     func watch(at now: ContinuousClock.Instant) {
         logStandardError()
         guard watchdog.check(at: now), let process, end == nil else { return }
@@ -80,7 +83,7 @@ import Logging
         killHanging()
     }
 
-    /// Asks the process to finish, and kills it if it does not.
+    /// Asks the process to finish, and kills a process that does not finish in time.
     /// - Parameter isReplaced: whether another process is to follow.
     func finish(within grace: Duration, isReplaced: Bool = false) {
         isBeingReplaced = isBeingReplaced || isReplaced
@@ -102,13 +105,13 @@ import Logging
         kill(after: .seconds(5))
     }
 
-    /// Logs how the process ended, and reads its remaining messages, which may arrive after the news of its end.
+    /// Logs how the process ended, and reads its remaining messages, which may arrive after the notice of its end.
     func readToEnd(isExpected: Bool) async {
         killer?.stop()
         logStandardError(isEnd: true)
         var metadata: Logger.Metadata = ["pid": "\(pid)", "how": "\(end.map { "\($0)" } ?? "?")"]
         if let signal = end?.signalName { metadata["signal"] = "\(signal)" }
-        if let reason = standardError.cause { metadata["last standardError"] = "\(reason)" }
+        if let reason = standardError.cause { metadata["last error"] = "\(reason)" }
         let level: Logger.Level = isExpected || end == .exited(0) ? .info : .error
         log.log(level: level, "\(role) ended", metadata: metadata)
         guard control != nil else { return }

@@ -8,8 +8,8 @@ import Glibc
     /// Datagrams that must reach the manager and that the socket had no room for, oldest first.
     private var unsent: [[UInt8]] = []
 
-    /// The maximum number of unsent datagrams. A service does not change its state more often during a pause
-    /// of the manager.
+    /// The maximum number of unsent datagrams. While the manager does not read, a service changes its state less
+    /// often than this.
     private static let mostUnsent = 16
 
     /// - Returns: nil if the name cannot be the name of a socket.
@@ -25,20 +25,21 @@ import Glibc
 
     isolated deinit { close(descriptor) }
 
-    /// Sends a current state. The datagram is dropped if the socket has no room for it.
+    /// Sends a datagram about the service's current state. The datagram is dropped if the socket has no room for it.
     package func send(_ messages: ServiceMessage...) {
         flush()
         if unsent.isEmpty { _ = send(ServiceMessage.datagram(messages)) }
     }
 
-    /// Sends a change of the service's state. It is sent again until the manager has received it.
+    /// Sends a change of the service's state. The datagram is sent again until the manager has received it.
     package func announce(_ messages: ServiceMessage...) {
         unsent.append(ServiceMessage.datagram(messages))
         if unsent.count > Self.mostUnsent { unsent.removeFirst() }
         flush()
     }
 
-    /// The current time of the monotonic clock, which the manager uses for the time of a reload.
+    /// The present time of the monotonic clock in microseconds. The manager expects the time of a reload on this
+    /// clock.
     package static var monotonicMicroseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -57,11 +58,12 @@ import Glibc
     }
 }
 
-/// The reports that a service manager requests by the variables with which it starts a service.
+/// What a service manager expects from a service, according to the environment variables that it sets for the
+/// service.
 package struct ServiceEnvironment: Equatable, Sendable {
     /// The socket's path, or `@` and an abstract name.
     package var socket: String
-    /// The maximum time between two signs of life; nil if the manager expects none.
+    /// The maximum time between two signs of life; nil if the manager expects no signs of life.
     package var watchdog: Duration?
 
     /// Reads the variables of the service manager; nil if no manager expects reports.
@@ -102,7 +104,8 @@ package enum ServiceMessage: Equatable, Sendable {
     case stopping
     /// The start or the stop takes longer: the manager waits at least this much longer from now on.
     case extendTimeout(Duration)
-    /// The process with this id is the service from now on. The previous main process sends this in an upgrade.
+    /// The process with this id is the main process of the service from now on. The previous main process sends
+    /// this message in an upgrade.
     case mainProcess(Int32)
 
     package static let longestStatus = 512
@@ -124,7 +127,8 @@ package enum ServiceMessage: Equatable, Sendable {
         Array(messages.map(\.text).joined(separator: "\n").utf8)
     }
 
-    /// Makes the text one line of UTF-8. A line break would begin another assignment, and other bytes are refused.
+    /// Makes the text one line of UTF-8. A line break would begin another assignment, and the manager refuses bytes
+    /// that are not UTF-8.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

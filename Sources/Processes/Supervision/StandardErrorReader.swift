@@ -3,10 +3,11 @@ import Glibc
 
 /// Reads a child's standard error, which is not its log: fatal errors of the Swift runtime, and messages of libraries.
 ///
-/// The child never waits for this pipe: text that does not fit between two reads is lost.
+/// The child never waits for this pipe: text that does not fit into the pipe between two reads is lost.
 @Loop final class StandardErrorReader {
-    /// The maximum number of lines that one call returns, and of bytes in a line.
+    /// The maximum number of lines that one call returns.
     static let mostLines = 100
+    /// The maximum number of bytes in a line.
     static let longestLine = 500
     private static let mostBytes = 64 << 10
 

@@ -10,17 +10,17 @@ import RedisClient
     let redis: RedisConnection
     /// The worker's name in Redis, unique for every process start.
     let name: String
-    /// The worker's number on its host. It spreads the workers over a gateway's addresses.
+    /// The worker's number on its host. The number spreads the workers over a gateway's addresses.
     let index: Int
     let log: Logger
     /// Sends a notice to the coordinator.
     let notify: @Loop (WorkerNotice) -> Void
-    /// Called when Redis says that another owner has a shard that was not withdrawn from this worker.
+    /// Called when Redis says that another host owns a shard that the coordinator has not withdrawn from this worker.
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. No push is
     /// started later.
     var leaseClock = LeaseClock()
-    let exclusiveTurn = ExclusiveTurn()
+    let exclusiveTurn = SuspectPushTurn()
     let turns = FairTurns()
     /// Measures how busy the loop is.
     var thread = ThreadTime()

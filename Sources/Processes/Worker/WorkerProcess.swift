@@ -20,7 +20,7 @@ package import Supervision
 @Loop package final class WorkerProcess {
     /// The interval of the slow poll, which compensates for lost wake-ups.
     private static let pollInterval = Duration.seconds(1)
-    /// The number of polls between two searches for batches that Redis assigns to this worker and that it
+    /// The number of polls between two searches for batches that Redis assigns to this worker and that the worker
     /// does not hold.
     private static let pollsBetweenSearches = 5
 
@@ -32,7 +32,7 @@ package import Supervision
     private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
     private var pollTimer: Timer?
     private let readings: FeedbackReadings
-    /// Runs while the worker is finishing; ends the process when no batch is held.
+    /// The timer that ends the process when no batch is held; nil unless the worker is finishing.
     private var idleWatch: Timer?
     private var polls = 0
     private var isQuiet = false
@@ -93,7 +93,7 @@ package import Supervision
         case .reopenLogs: life.logging.reopen()
         case .rate(let app, let rate):
             setups[app]?.use.budgetRate = rate
-            apps[app]?.follow(budgetRate: rate > 0 ? rate : nil)
+            apps[app]?.apply(budgetRate: rate > 0 ? rate : nil)
         case .returnBatches(let app, let jobs, let shards):
             apps[app]?.shards.returnBatches(jobs: Set(jobs), shards: shards.lazy.map { Int($0) })
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
@@ -110,7 +110,8 @@ package import Supervision
             return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
-        // Connections that close at the end have their last loop turn after this object is released.
+        // Connections that close at the end have one more loop turn after this object is released, and may call this
+        // closure.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
             self?.life.send(notice)
@@ -153,7 +154,8 @@ package import Supervision
         apps[app]?.leave()
     }
 
-    /// Applies an app's setup to its sender. With token authentication, this requires a provider token.
+    /// Applies an app's setup to its sender. With token authentication, nothing is applied until a provider token is
+    /// known.
     private func applyPlan(of setup: AppSetup) {
         guard let context, let app = apps[setup.name] else { return }
         let token = tokens[setup.name]
@@ -164,8 +166,8 @@ package import Supervision
                 generation: token?.generation ?? setup.generation, worker: context.index)
             app.window.setMarksDelivered(setup.isAudited)
             app.suppressionLists.life = Int64(setup.suppressionSeconds)
-            app.share(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
-            app.follow(
+            app.setShare(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
+            app.apply(
                 plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use),
                 budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
         } catch {

@@ -56,18 +56,19 @@ struct Backlog: Sendable {
             }
             cursor = page.next
         }
-        // A push that was split or settled between the two reads is in only one of the two counts.
+        // A push that was split or settled between the two reads is in only one of the two counts, so the difference
+        // may be negative.
         backlog.unsettled = max(0, load.open - inBatches)
         return backlog
     }
 
     @Loop private static func all(
-        _ place: ListWaiting.Place, _ app: String, _ client: FarmClient
+        _ place: ListDelayedOrPaused.Place, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> Set<String> {
         var found: Set<String> = []
         var start = 0
         while true {
-            let some = try await client.call(ListWaiting(place, start: start), app)
+            let some = try await client.call(ListDelayedOrPaused(place, start: start), app)
             if some.isEmpty { return found }
             found.formUnion(some)
             start += some.count

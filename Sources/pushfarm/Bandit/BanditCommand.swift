@@ -11,7 +11,7 @@ struct BanditCommand: ParsableCommand {
 struct BanditSimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Simulates allocations with known reward rates.",
+        abstract: "Simulates ways to divide pushes among variants.",
         discussion: """
             A game is a series of pushes. The allocation chooses a variant for each push
             and learns the reward at once. The table shows averages over all games: the
@@ -63,7 +63,7 @@ struct BanditSimulateCommand: ParsableCommand {
 
     private static let counts = 1...1_000_000
     private static let variants = 2...100
-    /// The largest number of choices in a run, which takes some minutes.
+    /// The largest number of choices in a run. A run of this size takes some minutes.
     private static let mostChoices = 5_000_000_000.0
 
     private var chances: [Double] { arms.flatMap { $0 } }

@@ -37,7 +37,8 @@ import POSIX
 
     func signal(_ number: Int32) { process?.signal(number) }
 
-    /// Waits up to 10 seconds until `check` succeeds. Returns false after this time, or when the process exits before.
+    /// Waits up to 10 seconds until `check` succeeds. Returns false after 10 seconds, or as soon as the process
+    /// exits.
     func isReady(when check: () -> Bool) async -> Bool {
         for _ in 0..<500 where end == nil {
             if check() { return true }

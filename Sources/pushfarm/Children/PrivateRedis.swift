@@ -15,7 +15,7 @@ import Transport
             return (try await start(in: folder, socket: socket, more: ["--port", "0"]), nil)
         }
         let password = try password(in: passwordFile)
-        // Another process may take the port before Redis binds it.
+        // Another process may take a free port before Redis binds it, so up to five ports are tried.
         for _ in 0..<5 {
             guard let port = await LocalSocket.freePort() else { break }
             // Every user can read command line arguments, so the password goes into a file.
@@ -58,7 +58,7 @@ import Transport
         throw .failed("the private Redis did not start within 10 s; its log is \(log)")
     }
 
-    /// The password of the last start, so that producers can keep using it, or else a new password.
+    /// The password of the last start, which producers can keep using, or else a new password.
     private static func password(in file: String) throws(CommandFailure) -> String {
         let known = StateFolder.tail(file, lines: 1)
         if known.utf8.count == 40, known.utf8.allSatisfy({ Self.alphabet.contains($0) }) { return known }

@@ -3,8 +3,9 @@ import PushModel
 
 /// The words of a command line, before they are parsed.
 enum CommandWords {
-    /// Moves negative numbers behind `--`. In `scale -1` and `rate demo -5/s` such a word is a number and not an option. The
-    /// words that follow it, up to the next option, move too. Directly after an option, the number is that option's value.
+    /// Moves negative numbers behind `--`. In `scale -1` and `rate demo -5/s`, the last word is a number and not
+    /// an option. The words that follow the number, up to the next option, move too. Directly after an option, the
+    /// number is that option's value.
     static func arranged(_ words: [String]) -> [String] {
         // The simulator takes all words unchanged.
         guard words.first != "simulator", !words.contains("--"),
@@ -76,7 +77,8 @@ enum CommandWords {
         return new.map { "\(old) is now \($0)" }
     }
 
-    /// The error message for an APNs header that is used as an option of `push`. It names the matching job field.
+    /// The error message for an APNs header that is used as an option of `push`. The message names the matching
+    /// job field.
     private static func headerComplaint(_ words: [String]) -> String? {
         for word in words where word.hasPrefix("--") {
             let name = word.dropFirst(2).prefix { $0 != "=" }

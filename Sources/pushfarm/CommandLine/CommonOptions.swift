@@ -3,7 +3,8 @@ import FarmConfiguration
 import FarmLogging
 import Logging
 
-/// The options of every command. `pushfarm help` describes these options, and the help of a command refers to it.
+/// The options of every command. `pushfarm help` describes these options, and the help of a command refers to
+/// `pushfarm help`.
 struct CommonOptions: ParsableArguments, Sendable {
     static let title = "Global options"
 

@@ -38,7 +38,7 @@ struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
 
 /// A time on the command line: a duration from now (`90s`, `2h`, `3d`), Unix seconds, or `2026-05-01T10:00:00Z`.
 enum Moment: Equatable, Sendable, OptionValue {
-    /// Milliseconds before or after now. The option decides the direction.
+    /// Milliseconds from now. The option decides whether the time is before or after now.
     case span(Int64)
     /// Unix milliseconds.
     case at(Int64)

@@ -5,18 +5,20 @@ protocol OptionValue: Sendable {
     init(reading text: String) throws(OptionFault)
 }
 
-/// The reason why a text is not a valid value. In the error message it follows the option's name and the text.
+/// The reason why a text is not a valid value. In the error message, the reason follows the option's name and the
+/// text.
 struct OptionFault: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Options of numbers and times use these initializers. The word after such an option is its value even if the word begins
-/// with a minus sign. The error then names the fault instead of a missing value.
+/// Options of numbers and times use these initializers. The word after an option of a number or a time is the
+/// value of the option even if the word begins with a minus sign. So the error for a negative value says what is
+/// wrong, and not that a value is missing.
 extension Option where Value: OptionValue {
     init(wrappedValue: Value, reads help: ArgumentHelp) {
-        // The parser shows a default only for types that it reads without a transform.
+        // With a transform, the parser does not show the default, so the default is added to the help here.
         var help = help
         help.abstract += " (default: \(wrappedValue))"
         self.init(

@@ -34,17 +34,18 @@ struct CoordinatorCommand: ParsableCommand {
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
         // A successor inherits the log file from its predecessor.
-        let former = configuration.log.file == nil || successor ? nil : LogFile.former()
+        let former = configuration.log.file == nil || successor ? nil : LogFile.keepStandardError()
         if let file = configuration.log.file {
             do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }
         }
         let service = CoordinatorService(configuration: configuration, isSuccessor: successor, reload: load)
         ProcessLimits.apply()
         do { try Loop.run { @Loop in try await service.run() } } catch {
-            // The reason is in the log file. The terminal or service manager that started the process gets it, too.
+            // The reason is in the log file. The terminal or service manager that started the process gets the
+            // reason, too.
             if let former {
                 Logger(label: "coordinator").critical("\((error as? CommandFailure)?.message ?? "\(error)")")
-                LogFile.leave(for: former)
+                LogFile.restoreStandardError(former)
             }
             throw error
         }

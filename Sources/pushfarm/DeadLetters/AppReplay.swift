@@ -10,7 +10,8 @@ struct ReplaySettings: Sendable {
     /// after the earlier run began.
     var name: String
     var filter: DeadLetterFilter
-    /// The limit of pushes. A dead letter is never split, so the last one may exceed the limit.
+    /// The maximum number of pushes; nil means no limit. A dead letter is never split, so the last dead letter may
+    /// exceed the limit.
     var limit: Int?
     /// Pushes per second that are submitted.
     var rate: Int?
@@ -29,7 +30,7 @@ struct ReplaySettings: Sendable {
         var letters = 0
         var pushes = 0
         var jobs: [String] = []
-        var kept: [ReplayPlan.KeepReason: Int] = [:]
+        var kept: [ReplayPlan.SkipReason: Int] = [:]
         /// The reason why the farm would refuse a job. Only the first reason is kept.
         var refusal: String?
         /// Pushes that an earlier run with the same name replayed.
@@ -115,7 +116,7 @@ struct ReplaySettings: Sendable {
         try await drop(letters)
     }
 
-    /// Drops dead letters. Drops them one by one when another run has taken some of them.
+    /// Drops dead letters. Drops the dead letters one by one when another run has taken some of them.
     private func drop(_ letters: [EntryID]) async throws(CommandFailure) {
         guard !letters.isEmpty else { return }
         do throws(StoreError) { _ = try await perform(nil, letters) } catch {
@@ -149,7 +150,7 @@ struct ReplaySettings: Sendable {
                 numbers[group.key.job] = last
             } catch {
                 guard case .gone = error else { throw failure(error) }
-                // Another run took some of these dead letters. The next run gets the others.
+                // Another run took some of these dead letters. A later run gets the remaining dead letters.
                 return
             }
         }

@@ -45,7 +45,7 @@ struct DeadListCommand: FarmCommand {
     var limit = 100
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit is at least 1.") }
+        guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {

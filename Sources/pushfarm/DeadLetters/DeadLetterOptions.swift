@@ -60,7 +60,7 @@ struct DeadLetterChangeOptions: ParsableArguments, Sendable {
         reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     /// Whether the options select all dead letters of the farm.
@@ -68,7 +68,7 @@ struct DeadLetterChangeOptions: ParsableArguments, Sendable {
         selection.job == nil && selection.reasons.isEmpty && selection.since == nil && ids.isEmpty
     }
 
-    /// The typed ids and options, for the audit log.
+    /// The ids and selection options that the operator entered, for the audit log.
     var words: [String] { ids.map(\.description) + selection.words }
 
     var filter: DeadLetterFilter {
@@ -78,7 +78,7 @@ struct DeadLetterChangeOptions: ParsableArguments, Sendable {
     }
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 }
 

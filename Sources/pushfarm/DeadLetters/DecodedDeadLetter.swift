@@ -25,7 +25,7 @@ struct DecodedDeadLetter {
 
     func token(of push: Batch.Push) -> String { Hexadecimal.text(of: batch.bytes[push.token]) }
 
-    /// The payload on one line. A line feed between JSON tokens is only white space.
+    /// The payload on one line. A line break in JSON is only white space between tokens, so a space replaces it.
     private func payload(of push: Batch.Push) -> String {
         String(decoding: batch.bytes[push.payload].map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
     }

@@ -4,16 +4,16 @@ import StoreProtocol
 /// Groups dead letters into jobs and decides which dead letters to skip. Does no I/O.
 struct ReplayPlan {
     /// The reason why a dead letter is skipped.
-    enum KeepReason: String, CaseIterable, Sendable {
+    enum SkipReason: String, CaseIterable, Sendable {
         /// The pushes have expired.
         case expired
         /// The push is at-most-once and may have been delivered.
         case unknown
         /// The push crashed workers, and the operator did not select the reason `poison`.
         case poison
-        /// Its job would be larger than the app allows.
+        /// The dead letter's job would be larger than the app allows.
         case large
-        /// The farm would refuse its job.
+        /// The farm would refuse the dead letter's job.
         case refused
         /// The dead letter cannot be decoded.
         case unreadable
@@ -36,7 +36,7 @@ struct ReplayPlan {
         var pushes = 10_000
         var bytes = 512 << 10
         var letters = 500
-        /// The most bytes of dead letters that wait for their job to become full.
+        /// The maximum size in bytes of all dead letters whose jobs are not full yet.
         var waiting = 8 << 20
     }
 
@@ -53,7 +53,7 @@ struct ReplayPlan {
     private var order: [ReplayGroup.Key] = []
     private var head = 0
     private var waiting = 0
-    private(set) var kept: [KeepReason: Int] = [:]
+    private(set) var kept: [SkipReason: Int] = [:]
 
     init(now: Int64) { self.now = now }
 
@@ -89,9 +89,9 @@ struct ReplayPlan {
 
     var keptPushes: Int { kept.values.reduce(0, +) }
 
-    mutating func leave(_ pushes: Int, _ why: KeepReason) { kept[why, default: 0] += pushes }
+    mutating func leave(_ pushes: Int, _ why: SkipReason) { kept[why, default: 0] += pushes }
 
-    private func reason(toLeave letter: DeadLetter, _ options: PushOptions) -> KeepReason? {
+    private func reason(toLeave letter: DeadLetter, _ options: PushOptions) -> SkipReason? {
         if let deadline = options.deadline, deadline <= now, !hasNewTime { return .expired }
         if letter.reason == FarmReason.unknown.rawValue, options.delivery == .atMostOnce, !takesUnknown {
             return .unknown
@@ -168,7 +168,7 @@ struct ReplayGroup {
     }
 
     /// The job that sends the dead letters again, in the format of a producer.
-    /// - Parameter ttl: the time to live in seconds from now, which replaces the old job's.
+    /// - Parameter ttl: the time to live in seconds from now, which replaces the old job's time to live.
     func job(id: String, lane: Lane, ttl: Int?) -> [UInt8] {
         var text = JSONText(capacity: bytes)
         text.object { text in

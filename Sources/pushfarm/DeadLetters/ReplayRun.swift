@@ -60,7 +60,7 @@ import StoreProtocol
                 "apps": .array(touched.map { $0.outcome.json($0.app) }),
             ]),
             touched.isEmpty
-                ? "there are no such dead letters\n" : touched.map { text($0.app, $0.outcome) }.joined())
+                ? "no dead letters match\n" : touched.map { text($0.app, $0.outcome) }.joined())
         let isPart = outcomes.contains { $0.isPart || !$0.kept.isEmpty }
         if isPart { throw CommandFailure(status: .partly, message: "") }
     }
@@ -92,7 +92,7 @@ import StoreProtocol
 extension AppReplay.Outcome {
     fileprivate var isEmpty: Bool { pushes == 0 && pushesBefore == 0 && kept.isEmpty && !isPart }
 
-    fileprivate var sortedKept: [(key: ReplayPlan.KeepReason, value: Int)] {
+    fileprivate var sortedKept: [(key: ReplayPlan.SkipReason, value: Int)] {
         kept.sorted { $0.key.rawValue < $1.key.rawValue }
     }
 
@@ -100,7 +100,7 @@ extension AppReplay.Outcome {
         .object([
             "app": .string(app), "pushes": .number(pushes), "dead_letters": .number(letters),
             "done_before": .number(pushesBefore), "jobs": .strings(jobs),
-            "left": .object(sortedLeft.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
+            "left": .object(sortedKept.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
             "refusal": .text(refusal),
         ])
     }

@@ -3,8 +3,8 @@ import StoreProtocol
 
 /// Checks the accounting of one app, and repairs it.
 ///
-/// An app has many records of finished jobs, and each can be checked alone. The check reads these records a page at a time.
-/// It compares only the records of unfinished jobs with the queues.
+/// An app has many records of finished jobs, and each record can be checked alone. The check reads the records of
+/// finished jobs a page at a time. The check compares only the records of unfinished jobs with the queues.
 @Loop struct AppCheck {
     let app: String
     let shards: Int
@@ -17,7 +17,7 @@ import StoreProtocol
     /// The most repair passes. A repair may uncover another fault.
     private static let rounds = 5
 
-    /// Suspicious jobs. Their counts are wrong, or they changed while the check read them.
+    /// Suspicious jobs: their counts are wrong, or the jobs changed while the check read them.
     private struct Discrepancies {
         var jobs: Set<String> = []
         var batches: Set<String> = []
@@ -33,14 +33,14 @@ import StoreProtocol
         return wrong.isEmpty ? try await faults(unsettled()) : wrong
     }
 
-    /// The number of originals that are kept because they cannot be decoded.
+    /// The number of unreadable reports and job records whose original data Redis keeps.
     func unreadableCount() async throws(CommandFailure) -> Int {
         try await client.call(ReadFaults(shards: shards), app).unreadable
     }
 
     func dropUnreadable() async throws(CommandFailure) { try await client.call(DropUnreadable(), app) }
 
-    /// Keys of the wrong type. With such a key, the app can be neither checked nor repaired.
+    /// Keys of the wrong type. With a key of the wrong type, the app can be neither checked nor repaired.
     private func wrongTypes() async throws(CommandFailure) -> [String] {
         try await client.call(ReadFaults(shards: shards), app).wrongTypes.map { "key \($0.text)" }
     }

@@ -65,7 +65,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
 }
 
 /// Asks the farm to read an app's feedback service now. A read deletes the list at the service. Therefore only the farm reads
-/// the list, and it stores the tokens in Redis.
+/// the list, and the farm stores the tokens in Redis.
 @Loop struct FeedbackRequest {
     let app: String
     private let request: Int64
@@ -76,12 +76,13 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         return FeedbackRequest(app: app, request: request)
     }
 
-    /// Waits until a coordinator has read the service, and returns nil when none has by the deadline.
+    /// Waits until a coordinator has read the service, and returns nil when no coordinator has read the service by
+    /// the deadline.
     func outcome(
         over client: FarmClient, deadline: ContinuousClock.Instant
-    ) async throws(CommandFailure) -> ReadFeedback.State? {
+    ) async throws(CommandFailure) -> ReadFeedbackStatus.State? {
         while ContinuousClock.now < deadline {
-            let state = try await client.call(ReadFeedback(), app)
+            let state = try await client.call(ReadFeedbackStatus(), app)
             if let state, state.served > request { return state }
             do { try await Loop.sleep(for: .milliseconds(100)) } catch { break }
         }

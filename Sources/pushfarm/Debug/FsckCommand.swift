@@ -43,14 +43,14 @@ struct FsckCommand: FarmCommand {
         let repaired: [String]
         /// The faults that remain after a repair.
         let remaining: [String]
-        /// The number of originals that cannot be decoded.
+        /// The number of unreadable reports and job records whose original data Redis keeps.
         let kept: Int
         let areDropped: Bool
 
         var json: JSONValue {
             .object([
                 "app": .string(app), "faults": .strings(faults),
-                "repaired": .strings(repaired), "left": .strings(left),
+                "repaired": .strings(repaired), "left": .strings(remaining),
                 "unreadable": .number(kept), "dropped": .bool(areDropped),
             ])
         }

@@ -61,7 +61,8 @@ struct DemoCommand: ParsableCommand, Sendable {
         try Loop.run { @Loop in try await run(load, plan(settings, in: folder)) }
     }
 
-    /// The plan of a separate farm. The demo must not touch a real farm, so it takes settings of its own app only.
+    /// The plan of a separate farm. The demo must not touch a real farm, so the plan accepts only settings of the
+    /// demo's own app.
     private func plan(_ settings: DemoSettings, in folder: String) -> LocalFarm.Plan {
         var configuration = Configuration(host: "demo", stateDirectory: folder)
         configuration.workers = .fixed(workers)

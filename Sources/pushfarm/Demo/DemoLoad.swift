@@ -35,8 +35,8 @@ struct DemoLoad: Sendable {
         pushes > 0 && (number + 1) * bad / pushes > number * bad / pushes
     }
 
-    /// Appends 64 hex digits that differ for each number. A bad token has the simulator's prefix for bad tokens, and a good
-    /// token never has it.
+    /// Appends 64 hex digits that differ for each number. A bad token has the simulator's prefix for bad tokens,
+    /// and a good token never has this prefix.
     private func append(token number: Int, to text: inout [UInt8]) {
         if isBad(number) {
             text += Array("bad00000".utf8)

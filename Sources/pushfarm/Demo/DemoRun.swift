@@ -61,7 +61,7 @@ import StoreProtocol
         }
         let workers = try await client.hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
         // The status may be a second old, and another process may have the process id by now. A worker is in the session of
-        // its coordinator, so the session proves the process.
+        // its coordinator, so the session proves that the process is a worker of this farm.
         let coordinator = farm.coordinator?.pid ?? 0
         let candidates = workers.compactMap(\.pid).map { pid_t($0) }.filter { pid in
             pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator

@@ -7,7 +7,7 @@ struct DemoSettings: Sendable {
 
     static let app = "demo"
 
-    /// - Parameter assignments: `KEY=VALUE` texts. All of them are checked before any process starts.
+    /// - Parameter assignments: `KEY=VALUE` texts. All texts are checked before any process starts.
     init(_ assignments: [String]) throws {
         let given = try assignments.map { assignment throws(ConfigurationError) in
             try Override(assignment: assignment)
@@ -15,7 +15,7 @@ struct DemoSettings: Sendable {
         let own = try Self.simulated.map { assignment throws(ConfigurationError) in
             try Override(assignment: assignment)
         }
-        // Ignores file and environment, so that errors there cannot stop the demo.
+        // Ignores the configuration file and the environment, so that errors in them cannot stop the demo.
         _ = try Configuration.read("", file: nil, overrides: given + own)
         let taken = Set(own.map(\.key))
         for override in given {

@@ -12,7 +12,7 @@ import Transport
     let identity: TLSIdentity?
     /// The registry in Redis with the shared provider token of a signing key, or nil when no push can be tried.
     let registry: FarmRegistry?
-    /// Whether to send one push to a token that cannot exist, also to Apple.
+    /// Whether to send one push to a token that cannot exist, even if the gateway is Apple's.
     let isLive: Bool
 
     func findings() async -> [Finding] {
@@ -22,13 +22,13 @@ import Transport
         return [reached] + (await trial(over: stream).map { [$0] } ?? [])
     }
 
-    /// Whether the gateway is on this machine, and so is a simulator.
+    /// Whether the gateway is on this machine. A gateway on this machine is a simulator and not Apple's gateway.
     private var isLoopback: Bool {
         let host = app.gateway.host
         return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
-    /// - Parameter stream: the connection. It is closed afterwards.
+    /// - Parameter stream: the connection. The function closes the connection afterwards.
     private func trial(over stream: ByteStream) async -> Finding? {
         guard isLive || isLoopback else {
             stream.close()
@@ -60,7 +60,7 @@ import Transport
         return words.finding(outcome)
     }
 
-    /// - Parameter stream: set to the connection when HTTP/2 works over it.
+    /// - Parameter stream: set to the connection when HTTP/2 works over the connection.
     private func reach(_ open: inout ByteStream?) async -> Finding {
         let name = "\(app.name) gateway"
         let place = app.gateway.description + (app.proxy.map { " through \($0)" } ?? "")
@@ -81,7 +81,8 @@ import Transport
             let stream = try await dial.connect()
             if app.binary != nil {
                 stream.close()
-                // The binary interface sends no greeting, so only the first push shows whether the gateway speaks it.
+                // The binary interface sends no greeting, so only the first push shows whether the gateway
+                // supports the binary interface.
                 return Finding(name, .ok, "\(place): TLS in \(Figures.time(.now - start))")
             }
             guard stream.applicationProtocol == "h2" else {

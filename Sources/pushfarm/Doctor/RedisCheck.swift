@@ -84,7 +84,7 @@ struct RedisAccessCheck {
                 "Give Redis users (deploy/users.acl) or a password, and name its file: redis_password_file.")
     }
 
-    /// The users that can connect, or nil when a password or the mode of the socket keeps others out.
+    /// The users that can connect, or nil when a password or the mode of the socket keeps other users out.
     private var who: String? {
         guard location.password == nil else { return nil }
         switch location.endpoint {
@@ -112,7 +112,7 @@ struct RedisAccessCheck {
         for app in client.configuration.apps {
             let faults = try await client.call(ReadFaults(shards: shards), app.name)
             findings += Self.findings(faults, of: app.name)
-            // The check of key types has already reported such keys.
+            // The check of key types has already reported keys of the wrong type.
             guard faults.wrongTypes.isEmpty else { continue }
             guard let full = try await client.call(ReadAppState(), app.name).full else { continue }
             findings.append(

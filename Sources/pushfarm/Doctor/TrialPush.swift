@@ -6,8 +6,8 @@ import OpenSSL
 import PushModel
 import Transport
 
-/// One push on its own connection, to a device token that cannot exist. The gateway's response shows whether it accepts
-/// credentials and topic.
+/// One push on its own connection, to a device token that cannot exist. The gateway's response shows whether the
+/// gateway accepts the credentials and the topic.
 @Loop final class TrialPush: GatewayListener {
     enum Outcome: Equatable {
         case accepted
@@ -28,7 +28,7 @@ import Transport
     init(topic: String) { head = PushHead(PushOptions(pushType: .background), appTopic: topic) }
 
     /// - Parameters:
-    ///   - stream: an open HTTP/2 connection. It is closed afterwards.
+    ///   - stream: an open HTTP/2 connection. The function closes the connection afterwards.
     ///   - authority: the gateway's host, with the port unless it is 443.
     ///   - providerToken: the token, or nil when a client certificate authenticates this process.
     func send(over stream: ByteStream, authority: String, providerToken: [UInt8]?) async -> Outcome {
@@ -46,7 +46,7 @@ import Transport
         }
     }
 
-    /// The simulator's prefix of bad tokens, then random bytes. No gateway knows such a token.
+    /// The simulator's prefix of bad tokens, then random bytes. No gateway knows a token with this prefix.
     private static func token() -> [UInt8] { [0xBA, 0xD0, 0, 0] + SecureRandom.bytes(28) }
 
     private func sendWhenReady() {

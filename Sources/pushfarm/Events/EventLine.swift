@@ -9,7 +9,8 @@ extension EventTail.Line {
         var fields: [(name: String, value: String)] = app.map { [("app", $0)] } ?? []
         fields.append(("id", event.id.description))
         if let command = event.typedCommand { fields.append(("command", command)) }
-        // The command line already contains verb and arguments. A command has its own id.
+        // The field `command` already contains verb and arguments. The command's own id becomes the field
+        // `operation`, because the field `id` is the id of the entry.
         for field in event.fields where !["verb", "arguments"].contains(field.name) {
             fields.append((field.name == "id" ? "operation" : field.name, field.value))
         }

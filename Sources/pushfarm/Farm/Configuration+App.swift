@@ -17,7 +17,8 @@ extension Configuration {
         return only
     }
 
-    /// Whether Redis's address comes only from a `pushfarm up`, which may have ended.
+    /// Whether no Redis is configured: its address is a default, or comes from the file of a `pushfarm up` that may
+    /// have ended.
     var isOfNoFile: Bool {
         guard case .file(let file, _) = redisPlace else { return redisPlace == nil }
         return file.hasSuffix("/" + Self.localFarmFile)

@@ -25,7 +25,7 @@ extension FarmClient {
         return only
     }
 
-    /// Whether an app has jobs that are in the inbox, or taken and not yet split.
+    /// Whether an app has jobs that are in the inbox, or that an intake has taken and not split yet.
     func hasWaitingJobs(_ app: String) async throws(CommandFailure) -> Bool {
         let depths = try await call(ReadDepths(shards: 0), app)
         return depths.inbox + depths.taken > 0
@@ -38,7 +38,6 @@ extension FarmClient {
         throw .usage(try await noJob(id, in: apps).message)
     }
 
-    /// The job records with this id in these apps.
     func jobRecords(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [JobRecord] {
         var found: [JobRecord] = []
         for app in apps { if let record = try await jobRecord(id, app) { found.append(record) } }

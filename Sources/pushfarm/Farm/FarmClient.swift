@@ -5,7 +5,7 @@ import RedisClient
 import StoreProtocol
 import Transport
 
-/// A command's connection to the farm's Redis. Its errors have messages for the user.
+/// A command's connection to the farm's Redis. Errors of the client have messages for the user.
 @Loop struct FarmClient {
     let configuration: Configuration
     let redis: RedisConnection
@@ -25,7 +25,8 @@ import Transport
         do {
             try await FarmRegistry(connection: redis).checkFormat(apps: configuration.apps.map(\.name))
         } catch {
-            // A Redis user may have no right to read the format. Such a user sees only what the access rules allow.
+            // A Redis user may have no right to read the format. For this user, commands show only the data that the
+            // access rules allow.
             guard let error = error as? UnreadableFormat else {
                 return FarmClient(configuration: configuration, redis: redis, location: location)
             }
@@ -82,7 +83,7 @@ import Transport
         }
     }
 
-    /// The failure to report for a step that did not happen.
+    /// The failure of a command whose request to Redis failed.
     func failure(_ error: StoreError) -> CommandFailure {
         error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
     }

@@ -10,7 +10,7 @@ import StoreProtocol
         var jobRecord: JobRecord?
         /// The reasons why open pushes of the job are not sent now.
         var delays: [String] = []
-        /// The place of the whole job, when it is not split yet.
+        /// The place of the whole job, or nil when the job is split.
         var place: PushFinding.Place?
         /// Whether an operator or the farm has paused the job.
         var isPaused = false
@@ -52,7 +52,7 @@ import StoreProtocol
         return outcome
     }
 
-    /// The place of a job that is in the inbox, or taken and not yet split.
+    /// The place of a job that is in the inbox, or that an intake has taken and not split yet.
     private func place() async throws(CommandFailure) -> PushFinding.Place? {
         for (list, place) in [(ReadListEnd.List.inbox, PushFinding.Place.inbox), (.taken, .taken)] {
             var isThere = false

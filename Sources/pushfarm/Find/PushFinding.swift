@@ -17,7 +17,7 @@ struct PushFinding: Sendable {
     var token: String?
     /// The push's `apns-id`.
     var id: String?
-    /// The time since which the push is there, or at which it is due, in Unix milliseconds.
+    /// The time since which the push is at this place, or at which the push is due, in Unix milliseconds.
     var at: Int64?
     /// More facts that fit the place.
     var details: [(name: String, value: String)] = []
@@ -77,7 +77,7 @@ enum Wanted: Sendable {
         }
     }
 
-    /// The positions in a batch that may be the push, from 0.
+    /// The positions in a batch at which the push may be, counted from 0.
     func positions(in batch: Batch) -> [Int] {
         switch self {
         case .token(let token):

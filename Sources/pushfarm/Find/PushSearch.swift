@@ -4,8 +4,8 @@ import StoreProtocol
 
 /// Finds the present place of a push in one app. Searches everything that the app has in Redis, in parts of limited size.
 ///
-/// A batch may move during the search, so the search follows the order in which a batch moves. It reads each list from the
-/// end. Workers take batches from the start, so no batch is skipped.
+/// A batch may move during the search, so the search follows the order in which a batch moves. The search reads
+/// each list from the end. Workers take batches from the start, so no batch is skipped.
 @Loop final class PushSearch {
     private let client: FarmClient
     private let app: String
@@ -103,7 +103,8 @@ import StoreProtocol
             position < state.map.count
         else { return }
         let letter = state.map[position]
-        // The outcome of a reported push is in the results stream, or settled.
+        // The outcome of a reported push is in the results stream or settled, so the push is not in this batch any
+        // more.
         guard letter != UInt8(ascii: "x") else { return }
         let push = batch.pushes[position]
         let job = batch.jobID(of: Int(push.segment))

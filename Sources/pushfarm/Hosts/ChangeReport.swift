@@ -5,7 +5,7 @@ import FarmConfiguration
 struct ChangeReport: Sendable {
     struct Line: Sendable {
         let target: PauseTarget
-        /// Whether the state differs from before.
+        /// Whether the command changed the state.
         let changed: Bool
         /// The text for a person: "paused", "was paused already".
         let text: String
@@ -74,7 +74,9 @@ struct ChangeReport: Sendable {
         guard !isDryRun, lines.contains(where: \.changed) else { return }
         outcome = try await OperatorClient.refreshHosts(words, client, console)
         if outcome == nil {
-            note = (note.map { $0 + "\n" } ?? "") + "No coordinator is running: it holds when one starts."
+            note =
+                (note.map { $0 + "\n" } ?? "")
+                + "No coordinator is running: the next coordinator applies the change."
         }
     }
 }
@@ -85,6 +87,6 @@ extension OperatorClient.Outcome {
         guard !silent.isEmpty else { return }
         throw CommandFailure(
             status: .partly,
-            message: "it holds, but \(silent.joined(separator: ", ")) has not said that it follows it")
+            message: "the change is stored, but \(silent.joined(separator: ", ")) has not confirmed it")
     }
 }

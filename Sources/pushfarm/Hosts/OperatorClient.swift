@@ -30,7 +30,7 @@ import StoreProtocol
 
     /// - Parameters:
     ///   - hosts: the hosts, or nil for all living hosts.
-    ///   - oneByOne: whether a host gets the command only after the host before it is done.
+    ///   - oneByOne: whether a host gets the command only after the previous host is done.
     func carryOut(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, oneByOne: Bool = false
     ) async throws {
@@ -118,7 +118,7 @@ import StoreProtocol
                 outcome.isInterrupted = true
                 break
             }
-            // A notification may be lost, so the loop also reads once a second.
+            // A notification may be lost, so the loop reads the replies at least once a second.
             await wakeUp.wait(atMost: min(.seconds(1), start + limit - .now))
         }
         return outcome

@@ -13,7 +13,7 @@ enum UnknownName {
     /// The message for a name that could mean an app, a job or a host.
     /// - Parameters:
     ///   - hosts: the living hosts, or nil when the command takes no host.
-    ///   - noJob: the text that no such job exists, and where.
+    ///   - noJob: the text that says that no job has this name, and in which apps.
     static func subject(_ name: String, apps: [String], hosts: [String]?, noJob: String) -> String {
         let quoted = "\"\(PlainText.of(name, limit: 64))\""
         let others = hosts.map { _ in

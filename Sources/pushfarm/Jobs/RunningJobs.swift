@@ -7,7 +7,6 @@ struct RunningJobs: Sendable {
         let jobRecord: JobRecord
         /// The pushes per second that got an outcome between the two readings.
         let rate: Double
-        /// The app is paused.
         let isPaused: Bool
         /// Whether batches of the app are queued in shards of a quiet host.
         var isQuiet = false
@@ -41,7 +40,7 @@ struct RunningJobs: Sendable {
 
     /// The time without progress after which a job is stuck, in milliseconds.
     static let stuckAfter: Int64 = 300_000
-    /// The most open jobs to read of an app when the command shows only some.
+    /// The most open jobs to read of an app, unless the command shows all jobs.
     private static let mostOpen = 1_000
 
     let client: FarmClient

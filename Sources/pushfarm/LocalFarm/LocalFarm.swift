@@ -21,7 +21,7 @@ import Foundation
         var hasRedisPort = false
     }
 
-    /// The order to end. It comes from the operator, from a failure, or from a process that exits unexpectedly.
+    /// The order to end, which comes from the operator, from a failure, or from a process that exits unexpectedly.
     let end = EndSignal()
     /// The first failure.
     private(set) var failure: CommandFailure?
@@ -169,7 +169,8 @@ import Foundation
         return ExitStatus(rawValue: status).map { $0 == .done ? .failed : $0 } ?? .failed
     }
 
-    /// The settings that lead every app to the simulator. Without a configured app, they create the app demo.
+    /// The settings that lead every app to the simulator. Without a configured app, these settings create the app
+    /// demo.
     private var simulationArguments: [String] {
         guard let simulation else { return [] }
         let apps = plan.configuration.apps

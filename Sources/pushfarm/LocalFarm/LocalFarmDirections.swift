@@ -16,10 +16,10 @@ struct LocalFarmDirections: Sendable {
 
     private var token: String { simulation == nil ? "TOKEN" : Self.goodToken }
 
-    /// The configuration file for other commands, when the farm itself has none.
+    /// The configuration file for other commands, when the farm itself has no configuration file.
     var file: String { configuration.stateDirectory + "/" + Configuration.localFarmFile }
 
-    /// Whether other commands need this file, and it can be written.
+    /// Whether other commands need this file, and its settings for the simulator are known.
     var isFileNeeded: Bool { configuration.file == nil && simulation != nil }
 
     /// The content of the file: the address of Redis, and the apps with their settings for the simulator.

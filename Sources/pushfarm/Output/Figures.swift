@@ -11,7 +11,7 @@ enum Figures {
         return text
     }
 
-    /// A rate: `500/s`, `90/m`, `5/h`. The unit is the shortest in which the rate is at least one.
+    /// A rate: `500/s`, `90/m`, `5/h`. The unit is the shortest unit in which the rate is at least one.
     static func perTime(_ perSecond: Double) -> String {
         let (number, unit) =
             perSecond >= 1

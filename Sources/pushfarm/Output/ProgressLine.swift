@@ -1,6 +1,7 @@
 import FarmLogging
 
-/// One line that is overwritten on standard error, if standard error is a terminal. Standard output is not touched.
+/// A line on standard error that later texts overwrite, if standard error is a terminal. Standard output is not
+/// touched.
 struct TerminalLine {
     let isShown: Bool
     private var isOpen = false
@@ -21,7 +22,8 @@ struct TerminalLine {
     }
 }
 
-/// The progress, the rate and the remaining time. It is shown on a terminal and, if wanted, as plain lines elsewhere.
+/// The progress, the rate and the remaining time. The line is shown on a terminal and, if wanted, as plain lines
+/// elsewhere.
 struct ProgressLine {
     private let title: String
     private let total: Int
@@ -52,7 +54,7 @@ struct ProgressLine {
 
     mutating func finish() { terminal.finish() }
 
-    /// The line, such as `delivering  41 %  410,000 of 1,000,000  52,300/s  11 s left`. The rate is that of the last 5
+    /// The line, such as `delivering  41 %  410,000 of 1,000,000  52,300/s  11 s left`. The rate covers the last 5
     /// seconds.
     mutating func line(_ done: Int, note: String, now: ContinuousClock.Instant) -> String {
         window.append((now, done))

@@ -165,7 +165,8 @@ struct TextSink: ~Copyable {
     }
 }
 
-/// `read` and `write` of the C library. Methods with the same names hide these functions.
+/// `read` and `write` of the C library. Inside a type with a method of one of these names, the method hides the C
+/// function.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress!, buffer.count)
 }

@@ -143,7 +143,7 @@ import StoreProtocol
         try await client.announce(.refresh)
     }
 
-    /// Returns batches to their queues. The result is their number, for a report.
+    /// Returns batches to their queues. The result is a field with the number of batches.
     private func release(
         _ what: ResumePaused.Selection, _ app: String
     ) async throws(CommandFailure) -> JSONValue.Field {
@@ -220,7 +220,7 @@ extension FarmClient {
 }
 
 extension ReadPauses.Item {
-    /// The number of a shard. Its stored name may begin with zeros.
+    /// The number of a shard. The stored name of a shard may begin with zeros.
     var shardNumber: Int { Int(foreign: text) ?? -1 }
 
     /// The action with the operator and the reason: `paused by ann@ops-1: a reason`.

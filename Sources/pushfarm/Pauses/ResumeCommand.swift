@@ -42,10 +42,10 @@ struct ResumeCommand: ParsableCommand {
             throw ValidationError("Name an app, a job, a host, --token, --shard, or all.")
         }
         if host != nil, !subject.isEmpty {
-            throw ValidationError("--host goes with no other name.")
+            throw ValidationError("--host cannot be combined with another name.")
         }
         if quarantined, host != nil || subject.token != nil || subject.shard != nil {
-            throw ValidationError("--quarantined goes with an app, a job or all.")
+            throw ValidationError("--quarantined can only be combined with an app, a job or all.")
         }
     }
 

@@ -43,7 +43,7 @@ struct SubjectOptions: ParsableArguments, Sendable {
             throw ValidationError("A shard number is 0 or more.")
         }
         if name != nil, shard != nil, app != nil {
-            throw ValidationError("--shard goes with an app's name or with --app.")
+            throw ValidationError("With --shard, give an app's name or --app, not both.")
         }
     }
 }

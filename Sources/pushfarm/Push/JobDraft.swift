@@ -27,8 +27,8 @@ struct JobDraft {
         return text.string
     }
 
-    /// Splits a large job into jobs of at most `limit` tokens, with the ids `id.1`, `id.2` and so on. A small job stays as it
-    /// is.
+    /// Splits a large job into jobs of at most `limit` tokens, with the ids `id.1`, `id.2` and so on. A small job
+    /// stays unchanged.
     func split(limit: Int) -> [JobDraft] {
         guard tokens.count > limit else { return [self] }
         return stride(from: 0, to: tokens.count, by: limit).enumerated().map { number, start in

@@ -26,7 +26,7 @@ struct ScreenCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
-        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        help: ArgumentHelp("The app. Not needed when only one app is configured.", valueName: "name"),
         completion: .apps)
     var app: String?
 

@@ -38,7 +38,7 @@ final class ScreeningFiles {
         var files: [ScreeningFile] = []
         for path in [paths.good, paths.invalid, paths.rest] { files.append(try ScreeningFile(path)) }
         guard !files.contains(where: { $0.isSame(as: paths.tokens) }) else {
-            throw .usage("one of the files is \(paths.tokens) itself")
+            throw .usage("an output file is the same file as the token list \(paths.tokens)")
         }
         let found = startOver ? nil : try Self.found(paths.progress, fresh, paths)
         if found == nil, !startOver, let used = files.first(where: { $0.size > 0 }) {
@@ -100,7 +100,7 @@ final class ScreeningFile {
     /// The number of bytes written.
     private(set) var count = 0
 
-    /// Opens or creates the file, and locks it against other screenings. Does not change its content yet.
+    /// Opens or creates the file, and locks it against other screenings. Does not change the file's content.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -2,7 +2,7 @@
 struct ScreeningPace {
     private let rate: Int
     private var due: ContinuousClock.Instant?
-    /// The largest delay that a late submission may catch up.
+    /// If a submission is late, later submissions catch up at most this much time.
     private static let slack = Duration.milliseconds(200)
 
     init(rate: Int) { self.rate = rate }
@@ -20,6 +20,7 @@ struct ScreeningPace {
     /// The number of pushes per job, about the pushes of a quarter of a second.
     static func chunk(rate: Int, limit: Int) -> Int { min(max(rate / 4, 10), 500, limit) }
 
-    /// The most open pushes. It is high enough that normally the rate is the limit and not the farm.
+    /// The most open pushes. This limit is high, so that normally the rate limits the screening and the farm does
+    /// not.
     static func ahead(rate: Int) -> Int { min(max(rate * 10, 1000), 20_000) }
 }

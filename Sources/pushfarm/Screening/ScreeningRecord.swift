@@ -1,7 +1,8 @@
 /// The progress of a screening, as its progress file stores it. Each line has one fact. A space separates two words.
 struct ScreeningRecord: Equatable, Sendable {
     var app: String
-    /// A part of all job ids. Another screening of the same file has other ids.
+    /// The part that all job ids of this screening have in common. Another screening of the same file has another
+    /// part, and so other job ids.
     var run: String
     /// The fingerprint of the token file.
     var fingerprint: UInt64
@@ -9,7 +10,7 @@ struct ScreeningRecord: Equatable, Sendable {
     var chunk: Int
     /// The position in the event stream from which events are still needed.
     var since: String
-    /// The valid bytes of the good, invalid and rest files.
+    /// The number of valid bytes of the good, the invalid and the rest file, in this order.
     var bytes: [Int] = [0, 0, 0]
     /// Chunks whose tokens all have an outcome.
     var done = RangeSet<Int>()
@@ -102,7 +103,7 @@ extension ScreeningTally {
         return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", rest)
     }
 
-    /// Reads one of ``lines``, split into words. Returns false when the line is something else.
+    /// Reads one of ``lines``, split into words. Returns false when the words are not from such a line.
     mutating func read(_ words: [Substring]) -> Bool {
         guard let number = words.last.flatMap({ Int(foreign: $0) }), number >= 0 else { return false }
         switch (words[0], words.count) {
@@ -120,8 +121,8 @@ extension ScreeningTally {
 enum ScreeningVerdict: Equatable, Sendable {
     /// The gateway accepted a push to the token.
     case good
-    /// The token is invalid since this time in Unix seconds, or was found invalid then. `wasKnown`: it was suppressed
-    /// already, and no push was sent.
+    /// The token became invalid or was found invalid at `time`, in Unix seconds. `wasKnown`: whether the
+    /// token was suppressed already, so that no push was sent.
     case invalid(reason: String, time: Int64, wasKnown: Bool)
     /// The token is undecided.
     case open(reason: String, cause: String?)

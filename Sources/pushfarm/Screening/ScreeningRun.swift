@@ -129,7 +129,8 @@ import StoreProtocol
             if tracker.done.contains(chunk.number) {
                 next = nil
                 skipped += 1
-                // A long skip to the point of interruption returns from time to time, so that signals are handled.
+                // A continued screening may skip many chunks. The function returns after 100 skipped chunks, so that
+                // signals are handled.
                 if skipped == 100 { return noteProgress() }
                 continue
             }
@@ -181,8 +182,8 @@ import StoreProtocol
         }
     }
 
-    /// Submits the jobs of open chunks again. Jobs that Redis has lost are accepted, and the farm ignores the others as
-    /// duplicates.
+    /// Submits the jobs of open chunks again. Jobs that Redis has lost are accepted, and the farm ignores all other
+    /// jobs as duplicates.
     private func resubmitOpenChunks() async throws(CommandFailure) {
         guard .now >= maySubmitAt else { return }
         for chunk in tracker.open {

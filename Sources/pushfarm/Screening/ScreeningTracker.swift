@@ -3,9 +3,11 @@ import StoreProtocol
 
 /// The submitted chunks with the facts from events and job records. Owns no connection and no clock.
 ///
-/// Only failures have an event, so a token without an event was delivered. The tracker accepts this only when the job has
-/// finished with exactly as many deliveries as tokens without an event. Then no event was missed. It also keeps events of
-/// unknown chunks, because an earlier process may have submitted these chunks.
+/// Only failures have an event, so a token without an event was delivered. The tracker counts a token without an
+/// event as delivered only when the job has finished with exactly as many deliveries as tokens without an event. If
+/// the two numbers are equal, no event was missed. The tracker also keeps events of unknown chunks, because an
+/// earlier process may have
+/// submitted these chunks.
 struct ScreeningTracker {
     private struct Chunk {
         let tokens: [String]
@@ -16,18 +18,19 @@ struct ScreeningTracker {
     private struct TokenFacts {
         var failure: (reason: String, cause: String?)?
         var invalid: String?
-        /// Unix seconds since when the token is invalid, if the event has this time, else the time of the event.
+        /// When the token became invalid, in Unix seconds. The time of the event if the event does not contain that
+        /// time.
         var since: Int64 = 0
     }
 
     private struct ChunkFacts {
         var tokens: [String: TokenFacts] = [:]
-        /// The delivered pushes, known when the job has finished.
+        /// The number of the job's delivered pushes; nil until the job is known to be finished.
         var delivered: Int?
     }
 
     enum Update: Equatable {
-        /// The event belongs to another job, or does not matter here.
+        /// The event belongs to another job, or does not concern the screening.
         case nothing
         /// The event is about a token, or about the chunk's whole job.
         case outcome
@@ -48,7 +51,7 @@ struct ScreeningTracker {
     /// The id of a chunk's job.
     func id(of chunk: Int) -> String { "\(ScreeningJob.prefix)\(run).\(chunk)" }
 
-    /// The job of a chunk. It sends each token a push that devices neither show nor store.
+    /// The job of a chunk. The job sends each token a push that devices neither show nor store.
     func job(of chunk: Int, _ tokens: [String]) -> SubmitJob {
         let draft = JobDraft(
             id: id(of: chunk), tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
@@ -106,8 +109,8 @@ struct ScreeningTracker {
         return .outcome
     }
 
-    /// Closes an open chunk whose job is finished, and returns its verdicts in the order of the tokens. Returns nil for any
-    /// other chunk.
+    /// Closes an open chunk whose job is finished, and returns its verdicts in the order of the tokens. Returns nil
+    /// if the chunk is not open or if its job is not finished.
     mutating func close(_ chunk: Int) -> [(token: String, verdict: ScreeningVerdict)]? {
         guard let tokens = chunks[chunk]?.tokens, let facts = chunkFacts[chunk],
             let delivered = facts.delivered

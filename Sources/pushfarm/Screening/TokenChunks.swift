@@ -31,8 +31,8 @@ struct TokenChunks: ~Copyable {
         seen = SeenTokens(part: 0, of: 1, expected: 0)
     }
 
-    /// The next chunk, or nil after the last one.
-    /// - Throws: an error, also when the file has changed since the survey.
+    /// The next chunk, or nil after the last chunk.
+    /// - Throws: an error when the file cannot be read, or when it has changed since the survey.
     mutating func next() throws(CommandFailure) -> Chunk? {
         var tokens: [String] = []
         while true {

@@ -16,7 +16,7 @@ struct TokenSurvey: Sendable {
     /// A hash of the content, to detect a changed file.
     var fingerprint: UInt64 { hash.digest }
 
-    /// The most malformed lines to name. The others are only counted.
+    /// The most malformed lines to name. Further malformed lines are only counted.
     static let named = 1000
 
     private var lines = 0
@@ -97,7 +97,7 @@ struct SeenTokens {
     enum Answer: Equatable {
         case new
         case again
-        /// The token belongs to another part.
+        /// The token belongs to another part of all tokens, so it is not compared.
         case foreign
     }
 

@@ -159,8 +159,8 @@ struct SimulatorCommand: ParsableCommand {
     var control: String?
 
     func validate() throws {
-        if let tokenRate, tokenRate < 1 { throw ValidationError("--token-rate is at least 1.") }
-        if let refusals, refusals < 1 { throw ValidationError("--refusals is at least 1.") }
+        if let tokenRate, tokenRate < 1 { throw ValidationError("--token-rate must be at least 1.") }
+        if let refusals, refusals < 1 { throw ValidationError("--refusals must be at least 1.") }
     }
 
     func run() throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The addresses and files that a simulator prints when it listens. They are the one line of `pushfarm simulator --json`.
+/// The addresses and files that a simulator prints when it listens. With `--json`, they are one line of JSON.
 struct SimulatorStarted: Codable, Sendable {
     var gateway: String
     /// The address of the binary interface, or nil without this interface.

@@ -4,11 +4,11 @@ import StoreProtocol
 /// The state of an app's work.
 struct AppStatus: Sendable {
     let app: String
-    /// The app's pause, or nil when it is not paused.
+    /// The app's pause, or nil when the app is not paused.
     let pause: ReadAppState.Pause?
-    /// Other settings by operators.
+    /// The settings by operators, except the pause.
     var appState = ReadAppState.State()
-    /// The reason why the app is full, or nil when it accepts jobs.
+    /// The reason why the app is full, or nil when the app accepts jobs.
     let full: ReadAppState.Fullness?
     let depths: ReadDepths.Reply
     /// The number of open jobs among the latest jobs, or nil when the status did not read jobs.
@@ -18,7 +18,7 @@ struct AppStatus: Sendable {
     /// Shards without an owner. The intake lease counts as one shard.
     let unowned: Int
     /// The state of the app's feedback service, or nil when the app has none.
-    var feedback: ReadFeedback.State?
+    var feedback: ReadFeedbackStatus.State?
     /// The ages of the oldest pushes.
     var ages = ReadAges.Reply(high: nil, bulk: nil)
     /// Shards that an operator has paused.
@@ -36,7 +36,8 @@ struct AppStatus: Sendable {
         let host: String
         var shards = 0
         var hasIntake = false
-        /// The time until the lease ends. It is below zero when the lease has ended and no host has taken it over yet.
+        /// The time until the lease ends. The time is below zero when the lease has ended and no host has taken the
+        /// lease over yet.
         var leaseRemaining: Duration
     }
 
@@ -79,10 +80,10 @@ struct AppStatus: Sendable {
     /// Reads the state only when the app still has a feedback service, because Redis may hold an old state.
     @Loop private static func feedback(
         of reader: AppStatusReader
-    ) async throws(CommandFailure) -> ReadFeedback.State? {
+    ) async throws(CommandFailure) -> ReadFeedbackStatus.State? {
         let known = reader.client.configuration.app(named: reader.app)
         if let known, known.binary?.feedback == nil { return nil }
-        return try await reader.read(ReadFeedback(), else: nil)
+        return try await reader.read(ReadFeedbackStatus(), else: nil)
     }
 
     private static func owners(_ leases: ReadOwners.Reply, at now: Duration) -> [Owner] {
@@ -90,7 +91,7 @@ struct AppStatus: Sendable {
         for (field, token) in leases.fields {
             let remaining = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
             var owner = owners[token.host] ?? Owner(host: token.host, leaseRemaining: remaining)
-            // A host that was just restarted may have two leases. The shorter one is shown.
+            // A host that was just restarted may have two leases. The lease that ends first is shown.
             owner.leaseRemaining = min(owner.leaseRemaining, remaining)
             if field == .intake { owner.hasIntake = true } else { owner.shards += 1 }
             owners[token.host] = owner
@@ -139,7 +140,7 @@ struct AppStatus: Sendable {
     }
 }
 
-extension ReadFeedback.State {
+extension ReadFeedbackStatus.State {
     fileprivate var json: JSONValue {
         .object([
             "reading": .bool(isReading), "read_at": readAt > 0 ? .number(readAt) : .null,

@@ -146,7 +146,7 @@ extension FarmRegistry.ActiveAlert {
     var app: String? { if case .app(let name) = alert?.scope { name } else { nil } }
     private var host: String? { if case .host(let name) = alert?.scope { name } else { nil } }
 
-    /// Whether the status finds the same problem without the alert.
+    /// Whether the status names the alert's problem even without the alert.
     fileprivate var isSeenOtherwise: Bool {
         [.appPaused, .hostGone, .keyType, .unreadable].contains(alert?.kind)
     }

@@ -65,7 +65,7 @@ extension HostStatus {
         }
     }
 
-    /// One of the host's workers. The counts begin at the start of its process.
+    /// One of the host's workers. The counts begin at the start of the worker's process.
     struct WorkerStatus: StatusPart {
         var worker = ""
         /// The process id, or nil without a process.
@@ -104,7 +104,7 @@ extension HostStatus {
         }
     }
 
-    /// The process that takes and splits the host's jobs. The counts begin at its start.
+    /// The process that takes and splits the host's jobs. The counts begin at the start of the process.
     struct IntakeStatus: StatusPart {
         /// The process id, or nil without a process.
         var pid: Int?
@@ -114,9 +114,10 @@ extension HostStatus {
         var restarts = 0
         /// Resident memory in bytes.
         var rss = 0
-        /// Finished jobs including refused jobs, and the pushes in new batches.
+        /// Jobs that the intake has finished, refused jobs included.
         var jobs = 0
         var refused = 0
+        /// Pushes in new batches.
         var pushes = 0
 
         static var fields: [StatusField<IntakeStatus>] {
@@ -134,17 +135,21 @@ extension HostStatus {
         var shards = 0
         var connections = 0
         var streams = 0
-        /// Outcomes per second, and error responses per second.
+        /// Outcomes per second.
         var rate = 0
+        /// Error responses per second.
         var errors = 0
         var slowedTo = 0
         var delivered = 0
         var failed = 0
         var retried = 0
-        /// Latencies of the last ten seconds in milliseconds: the gateway's response time, and the wait before sending. Nil
-        /// without pushes.
+        /// The gateway's response time in the last ten seconds, in milliseconds: the median; nil if nothing was
+        /// measured.
         var p50: Int?
+        /// The 99th percentile of the response time, like ``p50``.
         var p99: Int?
+        /// The 99th percentile of the time that pushes waited before they were sent, in milliseconds; nil if nothing
+        /// was measured.
         var wait: Int?
 
         static var fields: [StatusField<App>] {

@@ -44,7 +44,7 @@ struct StatusText {
         return parts.joined(separator: "\n")
     }
 
-    /// The head with the problems. It comes first, so that the reader sees a problem at once.
+    /// The head with the problems. The head comes first, so that the reader sees a problem at once.
     private var head: String {
         let troubles = status.troubles
         let rate = status.hosts.reduce(0) { $0 + $1.rate }

@@ -1,4 +1,4 @@
-/// A part of a host's status. Its list of fields describes how to read and write it.
+/// A part of a host's status. The list of fields describes how to read and write the part.
 protocol StatusPart: Decodable, Sendable {
     init()
 

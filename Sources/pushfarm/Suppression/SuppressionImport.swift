@@ -12,7 +12,7 @@ import PushModel
     private var waiting: [SuppressionLine] = []
     private var report = Report()
 
-    /// The most faulty lines to name. The others are only counted.
+    /// The most faulty lines to name. Further faulty lines are only counted.
     private static let named = 20
 
     /// The result of the import.

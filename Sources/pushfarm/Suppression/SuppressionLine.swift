@@ -3,7 +3,7 @@ import FarmLogging
 import PushModel
 
 /// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it. The words are token, reason, Unix
-/// seconds since when it is invalid, topic, environment. One space separates two words.
+/// seconds since when the token is invalid, topic, environment. One space separates two words.
 ///
 /// The reader accepts any white space, a time in ISO 8601 or as a duration before now, and a line without the last words. An
 /// unknown topic is "-".
@@ -46,7 +46,7 @@ struct SuppressionLine: Equatable, Sendable {
         if words.count > 1 {
             guard let named = SuppressionReason(name: String(words[1])) else {
                 let all = SuppressionReason.allCases.map(\.name).joined(separator: ", ")
-                throw Fault(description: "there is no reason \(words[1].prefix(40)); one of \(all)")
+                throw Fault(description: "unknown reason \(words[1].prefix(40)); use one of \(all)")
             }
             reason = named
         }

@@ -5,7 +5,7 @@ import PushModel
 /// Selects an app, and one of its topics and environments.
 struct SuppressionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        help: ArgumentHelp("The app. Not needed when only one app is configured.", valueName: "name"),
         completion: .apps)
     var app: String?
 

@@ -9,7 +9,7 @@ import StoreProtocol
     let client: FarmClient
     let app: String
     let shards: Int
-    /// The app's configuration, or nil when this host does not have it.
+    /// The app's configuration, or nil when this host does not configure the app.
     let settings: AppConfiguration?
     let scopes: [UInt32: SuppressionScope]
     /// The name of this command, which is unique among all writers.
@@ -33,7 +33,7 @@ import StoreProtocol
 
     /// The suppressed tokens of a shard, in the order of their records.
     ///
-    /// - Parameter isWanted: selects lines. Other lines are dropped early.
+    /// - Parameter isWanted: selects lines. Lines that are not selected are dropped as soon as they are read.
     func lines(
         of shard: Int, where isWanted: (SuppressionLine) -> Bool
     ) async throws(CommandFailure) -> [SuppressionLine] {
@@ -115,11 +115,11 @@ import StoreProtocol
         }
     }
 
-    /// Whether a list needs a new record. A list has room for a limited number of records.
+    /// Whether the shard's list needs this record. A list has limited room, so a repeated record is not added.
     private mutating func isNews(
         _ record: SuppressionRecord, in shard: Int, at now: Int64
     ) async throws(CommandFailure) -> Bool {
-        // Without the app's configuration, the lifetime of its records is unknown.
+        // Without the app's configuration, the lifetime of its records is unknown, so every record is added.
         guard settings != nil, record.reason != nil else { return true }
         if tables[shard] == nil {
             var table = SuppressionTable(life: life)

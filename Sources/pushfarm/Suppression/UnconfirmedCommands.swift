@@ -47,14 +47,14 @@ struct UnconfirmedOptions: ParsableArguments {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
-        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        help: ArgumentHelp("The app. Not needed when only one app is configured.", valueName: "name"),
         completion: .apps)
     var app: String?
 
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
-    /// - Parameter done: the past action, such as `applied`. It is also the name of the count in `--json`.
+    /// - Parameter done: the past action, such as `applied`. The word is also the name of the count in `--json`.
     func perform(_ step: SettleUnconfirmed.Step, done: String) throws {
         let configuration = try common.load()
         let app = try configuration.chosenApp(app)

@@ -15,7 +15,7 @@ struct TopLine: Equatable {
 
     mutating func add(_ text: String, _ paint: Paint? = nil) {
         guard !text.isEmpty else { return }
-        // Text from outside may contain control characters. They must not reach the terminal.
+        // Text from outside may contain control characters. Control characters must not reach the terminal.
         let plain = String(text.map { Self.isPlain($0) ? $0 : "?" })
         pieces.append(Piece(text: plain, paint: paint))
         width += plain.count

@@ -24,7 +24,7 @@ extension TopModel {
         }
     }
 
-    /// The list of the present place, or nil when the place has none.
+    /// The list of the present place, or nil when the place has no list.
     var table: TopTable? {
         guard let snapshot else { return nil }
         let (status, now) = (snapshot.status, snapshot.status.at)

@@ -1,7 +1,7 @@
 import StoreProtocol
 
-/// The state of `top`: the farm data and the reader's place. It gets keys, snapshots and sizes, and ``TopScreen`` turns it
-/// into lines. It uses no terminal and no clock.
+/// The state of `top`: the farm data and the reader's place. The model gets keys, snapshots and sizes, and
+/// ``TopScreen`` turns the model into lines. The model uses no terminal and no clock.
 struct TopModel {
     /// One snapshot of the farm.
     struct Snapshot: Sendable {
@@ -76,7 +76,7 @@ struct TopModel {
         settled = next
     }
 
-    /// Apps whose jobs must be read, or nil for none.
+    /// Apps whose jobs must be read, or nil when no jobs must be read.
     var wantsJobs: [String]? {
         switch place {
         case .list(.jobs): snapshot?.status.apps.map(\.app) ?? []
@@ -85,7 +85,7 @@ struct TopModel {
         }
     }
 
-    /// The job that the reader views alone. It may be outside the latest jobs of its app.
+    /// The job that the reader views alone. The job may be outside the latest jobs of its app.
     var wantsJob: (app: String, id: String)? {
         if case .job(let app, let id) = place { (app, id) } else { nil }
     }

@@ -16,7 +16,7 @@ struct TopTable {
         var paint: Paint?
         /// The value by which rows are sorted.
         var order = (number: 0.0, word: "")
-        /// The values of a trend. Its text is made when its width is known.
+        /// The values of a trend. The text of the trend is made when the column's width is known.
         var trend: [Double] = []
 
         static func word(_ text: String, _ paint: Paint? = nil) -> Cell {

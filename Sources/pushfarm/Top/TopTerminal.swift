@@ -2,7 +2,8 @@ import EventLoop
 import FarmLogging
 import Foundation
 
-/// The terminal while `top` uses it. It reads single keys, shows a separate screen, and is restored at the end.
+/// The terminal while `top` uses it: `top` reads single keys, shows a separate screen, and restores the terminal
+/// at the end.
 @Loop final class TopTerminal {
     var onKeys: @Loop ([TopKey]) -> Void = { _ in }
     /// Called when the window size has changed.
@@ -84,7 +85,7 @@ import Foundation
         // All changed lines are sent in one synchronized update, so that they appear together.
         let isWhole =
             text.isEmpty || Terminal.write("\u{1B}[?2026h\(text)\u{1B}[?2026l", to: descriptor)
-        // If the terminal was too slow, the content of the screen is unknown.
+        // If the terminal was too slow, the content of the screen is unknown, so all lines are drawn the next time.
         shown = isWhole ? next : []
     }
 

@@ -7,7 +7,7 @@ struct AlertEvaluatorTests {
     private static let paused = Alert(.appPaused, .app("demo"))
     private static let old = Alert(.backlogAge, .app("demo"))
 
-    /// An alert evaluator and its notices, second by second.
+    /// An alert evaluator that the test runs at chosen seconds, and the notices that it gives.
     private struct Course {
         var fixture = AlertEvaluator(again: .seconds(100))
 
@@ -44,7 +44,7 @@ struct AlertEvaluatorTests {
         #expect(course.evaluate(1, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(9, [Self.old: Self.bad()]).isEmpty)
         #expect(course.evaluate(10, [Self.old: .good]).isEmpty)
-        // The value is neither good nor bad, so the period restarts.
+        // The value is between the thresholds for fire and clear, so the period restarts.
         #expect(course.evaluate(15, [Self.old: .unclear]).isEmpty)
         #expect(course.evaluate(20, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(29, [Self.old: .good]).isEmpty)

@@ -10,7 +10,7 @@ struct AlertNumbersTests {
         #expect(share.add(answers: 0, errors: 0, at: Self.start) == nil)
         #expect(share.add(answers: 49, errors: 49, at: Self.start + .seconds(1)) == nil)
         #expect(share.add(answers: 100, errors: 50, at: Self.start + .seconds(2)) == 50)
-        // A minute later the first errors no longer count.
+        // Only errors of the last minute count, so the first errors no longer count.
         for second in 3..<62 {
             _ = share.add(answers: 100, errors: 50, at: Self.start + .seconds(second))
         }
@@ -26,7 +26,7 @@ struct AlertNumbersTests {
         loop.ended(at: Self.start + .seconds(60))
         #expect(loop.isOn(at: Self.start + .seconds(60)))
         #expect(!loop.isOn(at: Self.start + .seconds(61)))
-        // The first exit no longer counts.
+        // The first exit is now too old to count.
         loop.ended(at: Self.start + .seconds(100))
         #expect(loop.isOn(at: Self.start + .seconds(100)))
         #expect(!loop.isOn(at: Self.start + .seconds(111)))

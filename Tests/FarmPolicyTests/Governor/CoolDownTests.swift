@@ -32,10 +32,11 @@ struct CoolDownTests {
         var copy = cool
         let early = copy.postpone(7, isReturned: true, at: almost)
         #expect(early != nil)
-        // A new push waits behind the refused push, whose random part may be 15 seconds.
+        // A new push waits behind the refused push, whose random delay may be 15 seconds.
         let late = cool.postpone(7, isReturned: false, at: almost)
         #expect(late.map { almost + $0 >= start + .seconds(cools + 15) } == true)
-        // A push that was in flight at the same time gets the same delay.
+        // The second refused push was in flight at the time of the first refusal.
+        // It also waits at least for the time that the gateway requests.
         var both = CoolDown()
         _ = both.refused(7, delays: delays, at: start)
         #expect(both.refused(7, delays: delays, asked: .seconds(asked), at: start) >= .seconds(asked))
@@ -46,7 +47,7 @@ struct CoolDownTests {
         var waits: [Duration] = []
         for _ in 0..<5 { waits.append(cool.refused(7, delays: delays, at: start)) }
         #expect(waits[0] == .seconds(30))
-        // Each wait is longer than the longest possible wait of its predecessor.
+        // Each wait is longer than the previous wait can be with its random part of up to 15 seconds.
         for (one, next) in zip(waits, waits.dropFirst()) {
             #expect(next > max(one, .seconds(15)) + .seconds(15))
         }
@@ -63,13 +64,13 @@ struct CoolDownTests {
             #expect(due >= last + .seconds(1))
             last = due
         }
-        // The refused push goes when it is due. New pushes go behind delayed pushes, even after an acceptance.
+        // The refused push may be sent when it is due. New pushes follow the delayed pushes, even after an accepted push.
         #expect(cool.postpone(1, isReturned: true, at: start + .seconds(31)) == nil)
         cool.accepted(1, at: start + .seconds(32))
         #expect(cool.postpone(1, isReturned: true, at: start + .seconds(33)) == nil)
         let late = cool.postpone(1, isReturned: false, at: start + .seconds(34))
         #expect(late.map { start + .seconds(34) + $0 > last } == true)
-        // When all pushes have returned, every push goes at once.
+        // When no delayed push is left, a new push may be sent at once.
         #expect(cool.postpone(1, isReturned: false, at: last + .seconds(6)) == nil)
         #expect(cool.isEmpty)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Runs the governor against a simulated gateway, and checks the limits that the governor finds and each of its steps.
+/// Runs the governor against a simulated gateway. Checks the limits that the governor finds and the time of each of its steps.
 struct GovernorSimulationTests {
     private static func exponential() -> GovernorSettings {
         var settings = GovernorSettings()
@@ -18,7 +18,7 @@ struct GovernorSimulationTests {
         var model = ModelGateway(settings)
         model.run(70)
         #expect(model.connections == 8)
-        // The gateway takes 8,000 streams for 50 ms each. The model loses one step of this time.
+        // The gateway processes 8,000 streams at a time, each for 50 ms. The model adds one of its time steps to each stream.
         #expect(model.goodput(over: 5) > 0.8 * 160_000)
         for step in model.scalings() { #expect(step.to > step.from && step.cause == .blocked) }
     }
@@ -52,7 +52,7 @@ struct GovernorSimulationTests {
         model.run(300)
         #expect(model.connections == 1)
         #expect(model.scalings().contains { $0.cause == .useless })
-        // The attempts come after growing delays: 20 s, 40 s, 80 s, 160 s.
+        // The governor tries more connections after growing delays: 20 s, 40 s, 80 s, 160 s.
         #expect(model.scalings().count { $0.cause == .blocked } <= 5)
         #expect(model.governor.rate == nil)
     }
@@ -69,7 +69,7 @@ struct GovernorSimulationTests {
     @Test(arguments: [true, false]) func `nothing grows while the farm itself is the limit`(isProcessor: Bool)
     {
         var model = ModelGateway(Self.exponential())
-        // Either Redis gives less credit than the streams need, or the farm's processor is the limit.
+        // The limit is either the farm's processor, or the credit from Redis, which is lower than the streams need.
         if isProcessor { model.ours = 9_000 } else { model.credit = 15_000 }
         model.run(120)
         #expect(model.scalings().isEmpty && model.connections == 1)
@@ -112,7 +112,8 @@ struct GovernorSimulationTests {
         #expect(model.goodput(over: 5) > 0.9 * before)
     }
 
-    /// Seconds of 503 only, seconds without 503, the number of such phases, and the simulated seconds until the rate recovers.
+    /// The arguments: seconds in which every response is 503, seconds without a 503, the number of repetitions, and the simulated
+    /// seconds until the rate recovers.
     @Test(arguments: [(3.0, 2.0, 4, 8.0), (1, 1, 6, 10), (10, 0, 1, 10), (30, 0, 1, 10), (60, 0, 1, 10)])
     func `the rate recovers soon after bursts of 503`(
         burst: Double, pause: Double, times: Int, limit: Double
@@ -202,7 +203,8 @@ struct GovernorSimulationTests {
                 }
                 for (at, change) in model.changes.dropFirst(seen) {
                     guard case .connections(let step) = change else { continue }
-                    // The governor makes no step while the last change settles, or before a long enough observation.
+                    // The governor makes no step until the last step has settled and the governor has observed the load long
+                    // enough.
                     try #require(at - lastStep >= settings.settlePeriod, "seed \(seed)")
                     lastStep = at
                     if step.cause == .blocked {
@@ -213,7 +215,7 @@ struct GovernorSimulationTests {
                 seen = model.changes.count
             }
         }
-        // The gateway is well again, so the governor must drop all limits that it learned.
+        // The gateway has no more trouble, so the governor must drop all limits that it learned.
         (model.latency, model.streams, model.service, model.takes) = (5, 100, .infinity, .infinity)
         (model.failing, model.arrival, model.ours, model.most) = (0, .infinity, .infinity, .max)
         model.run(1000)

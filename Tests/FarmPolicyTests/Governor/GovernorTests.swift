@@ -10,7 +10,7 @@ struct GovernorTests {
         #expect(mode.up(from: from) == up && mode.down(from: from) == down)
     }
 
-    /// A governor that receives one kind of sample after another.
+    /// Gives samples to a connection scale, and records the scale's steps.
     private struct Bench {
         var scale: ConnectionScale
         var now = ContinuousClock.now
@@ -45,7 +45,8 @@ struct GovernorTests {
         #expect(bench.steps.isEmpty)
         bench.elapse(1) { _ in }
         #expect(bench.steps == [.init(from: 1, to: 2, cause: .blocked)])
-        // The step settles for 4 s and proves itself for 2 s. In this time it also proves the need for the next step.
+        // The step settles for 4 s, and then its gain is measured for 2 s.
+        // The measured seconds also count as observed seconds for the next step.
         bench.elapse(28) { _ in }
         #expect(bench.steps.count == 1)
         bench.elapse(1) { _ in }

@@ -2,8 +2,9 @@ import RandomTesting
 
 @testable import FarmPolicy
 
-/// An app's pushes to a gateway in steps of simulated time. The model stands for the code around a ``Governor`` and for a gateway
-/// with latency, a stream limit, its own service rate, a rate above which it responds 429, and phases of 503.
+/// A simulation of an app's pushes to a gateway, in steps of simulated time.
+/// The model replaces the code around a ``Governor`` and the gateway.
+/// The gateway has latency, a stream limit, its own service rate, a rate above which it responds 429, and phases of 503.
 struct ModelGateway {
     static let step = Duration.milliseconds(10)
     private static let stepSeconds = 0.01
@@ -15,7 +16,7 @@ struct ModelGateway {
     var service = Double.infinity
     /// The pushes per second above which the gateway responds 429.
     var takes = Double.infinity
-    /// The share of responses that are 503 at any rate.
+    /// The share of responses that are 503, whatever the rate is.
     var failing = 0.0
     var dialSteps = 3
     /// The maximum of connections that the gateway accepts from one client.
@@ -26,9 +27,10 @@ struct ModelGateway {
     var arrival = Double.infinity
     /// The pushes per second that the farm can send and settle: the limit of its own processor.
     var ours = Double.infinity
-    /// Stops sending, except for probes, when all responses are trouble. Connections are then opened again.
+    /// Stops sending, except for probes, when all responses are 503 or 429.
+    /// Then the model closes the connections and opens new ones.
     var breaker: GatewayCircuitBreaker?
-    /// The pushes per second that the credit of Redis allows. Without credit the worker has no work.
+    /// The pushes per second that the send credit from Redis allows. Without credit the worker has no work.
     var credit = Double.infinity
 
     let settings: GovernorSettings
@@ -42,7 +44,7 @@ struct ModelGateway {
     private var dials: [Int] = []
     private var open = 0
     private var backlog = 0.0
-    /// The responses by the step in which they arrive.
+    /// The number of responses that arrive in each step.
     private var due: [Int: Int] = [:]
     private var queued = 0.0
     private var tick = 0
@@ -117,7 +119,7 @@ struct ModelGateway {
     }
 
     private mutating func answer() {
-        // A response that the gateway has finished arrives when it is due.
+        // Takes the responses that are due in this step.
         var back = due.removeValue(forKey: tick) ?? 0
         if service.isFinite {
             queued += Double(back)
@@ -133,7 +135,7 @@ struct ModelGateway {
             allowance -= Double(good)
         }
         if failing > 0 {
-            // Rounds at random, so that small shares of small numbers occur too.
+            // Rounds up or down at random. Otherwise a small share of a small number would always be 0.
             let failed = Double(good) * failing + Double(random.next() % 1000) / 1000
             good -= min(good, Int(failed))
         }
@@ -177,7 +179,7 @@ struct ModelGateway {
         }
         let sent = Int(count.rounded(.down))
         bucket?.take(sent)
-        // If the farm is too slow, its streams fill as well, because their responses wait unread.
+        // If the farm's processor is the limit, all streams are in use too, because the farm reads their responses late.
         isBusy = ours.isFinite && processor <= min(work, Double(max(room, sent))) + 0.5
         backlog -= Double(sent)
         open += sent

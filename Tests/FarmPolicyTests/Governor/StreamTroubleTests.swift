@@ -15,7 +15,7 @@ struct StreamTroubleTests {
             budget.responded()
             if number.isMultiple(of: 4) { budget.troubled() }
         }
-        // The first trouble started the round.
+        // The round began with the first troubled response, the fourth response, so it ends four responses later.
         for _ in 0..<4 { budget.responded() }
         #expect(budget.limit == 500)
         #expect(budget.isSlowed == true)
@@ -45,7 +45,8 @@ struct StreamTroubleTests {
             answers += 1
         }
         #expect(answers < 10_000)
-        // The rest up to the cap does not count as a limit, because the gateway's own limit is lower.
+        // The limit is now the gateway's own limit.
+        // The farm's higher cap does not matter, so the connection does not count as slowed.
         for _ in 0..<20_000 { budget.responded() }
         #expect(budget.isSlowed == false)
     }
@@ -61,7 +62,7 @@ struct StreamTroubleTests {
         budget.slowDownForThrottling()
         for _ in 0..<100 { budget.responded() }
         #expect(budget.limit == 50)
-        // The trouble is reported once and not repeated.
+        // No response was throttled since the first call, so the second call has no effect and the streams rise again.
         budget.slowDownForThrottling()
         for _ in 0..<2000 { budget.responded() }
         #expect(budget.limit == 100)
@@ -69,7 +70,7 @@ struct StreamTroubleTests {
 
     @Test func `a lowered limit is reported once but the single stream of a provider token is not`() {
         var budget = connection()
-        // The gateway's limit, and whether the limit is lower than before from the farm's view.
+        // Each limit that the gateway announces, and whether the farm must report the limit as lowered.
         let settings: [(limit: UInt32, isLowered: Bool)] = [
             (1000, false), (1, false), (1000, false), (500, true), (500, false), (2000, false),
         ]

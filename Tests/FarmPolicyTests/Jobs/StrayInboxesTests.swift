@@ -13,7 +13,7 @@ struct StrayInboxesTests {
         inboxes.count("shop", jobs: 9)
         #expect(inboxes.reported(at: start + .seconds(9)).isEmpty)
         #expect(inboxes.reported(at: start + StrayInboxes.gracePeriod) == [.init(name: "shp", jobs: 3)])
-        // The inbox is seen again and does not count from then on.
+        // The farm finds the inbox a second time, which does not restart the delay before the report.
         inboxes.observe(["shp"], configured: ["shop"], at: start + .seconds(9))
         inboxes.count("shp", jobs: 4)
         #expect(inboxes.reported(at: start + StrayInboxes.gracePeriod) == [.init(name: "shp", jobs: 4)])

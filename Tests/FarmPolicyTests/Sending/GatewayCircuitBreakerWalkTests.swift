@@ -25,7 +25,7 @@ import Testing
                 pauses += 1
                 return .pauses(since: now, least: base / 2, most: base)
             }
-            // The gateway stays well or in trouble for a while.
+            // The gateway changes only now and then between a state with trouble and a state without trouble.
             var trouble: UInt64 = 2
             for _ in 0..<150 {
                 now += .milliseconds(Int.random(in: 0...900, using: &random))

@@ -114,7 +114,8 @@ struct SuppressionTableTests {
             let number = Int.random(in: 0..<400, using: &random)
             let cause = random.chance(3) ? nil : SuppressionReason.allCases.randomElement(using: &random)
             if let cause, let old = known[number], !old.yieldsToRegistration, cause.yieldsToRegistration {
-                // The old entry stays.
+                // The table keeps the old reason.
+                // A registration of the token would end the new reason, but it must not end the old reason.
             } else {
                 known[number] = cause
             }
@@ -124,7 +125,8 @@ struct SuppressionTableTests {
         for number in 0..<400 { #expect(reason(table, Self.token(number)) == known[number]) }
     }
 
-    /// The table forgets none of a hundred thousand tokens, and suppresses none of a hundred thousand others.
+    /// Checks that the table finds all of a hundred thousand suppressed tokens, and suppresses none of a hundred thousand other
+    /// tokens.
     @Test func `a slot has 16 bytes and more than a third of the slots are used`() {
         var table = SuppressionTable(life: 30 * Self.day)
         for number in 0..<100_000 { table.apply(record(.operator, Self.token(number)), recorded: Self.now) }

@@ -31,7 +31,7 @@ struct HostSharesTests {
             let part = Double(host.capacity) / Double(capacities.reduce(0, +))
             #expect(
                 abs(Double(counts[host.name] ?? 0) - total * part) <= Double(Self.apps.count), "\(counts)")
-            // The share of each app is exact to within one shard.
+            // Each host's share of an app differs from the exact share by less than one shard.
             for app in Self.apps.prefix(20) {
                 let shares = HostShares(app: app, hosts: hosts)
                 let its = (0..<Self.shards).count { shares.owner(of: .shard($0)) == host.name }
@@ -53,7 +53,7 @@ struct HostSharesTests {
         for host in hosts { #expect((40...100).contains(intakes.count { $0 == host.name })) }
     }
 
-    /// The part of all shards whose owner changes.
+    /// The number of shards whose owner changes, divided by the number of all shards.
     private static func moved(_ before: Hosts, _ after: Hosts) -> Double {
         let pairs = zip(owners(before), owners(after))
         return Double(pairs.count { $0 != $1 }) / Double(shards * apps.count)
@@ -66,13 +66,13 @@ struct HostSharesTests {
         let all = Double(hosts.reduce(0) { $0 + $1.capacity } + 2)
         let moved = Self.moved(hosts, hosts + [("new", 2)])
         #expect(moved >= 2 / all - 0.02 && moved <= 1.35 * 2 / all + 0.02, "\(moved) of \(2 / all)")
-        // Leaving reverses joining.
+        // When a host leaves, the shards go back to the owners that they had before the host joined.
         #expect(Self.owners(([("new", 2)] + hosts).filter { $0.name != "new" }) == Self.owners(hosts))
     }
 
     @Test func `one more worker moves little more than its host gains`() {
         let moved = Self.moved([("a", 2), ("b", 3), ("c", 4)], [("a", 2), ("b", 4), ("c", 4)])
-        // The share grows from 3 of 9 to 4 of 10.
+        // The share of host "b" grows from 3 of 9 workers to 4 of 10 workers.
         let least = 0.4 - 1.0 / 3
         #expect(moved >= least - 0.02 && moved <= 2 * least, "\(moved)")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Two hosts and a Redis on one simulated time. Calls take any time, replies are lost, and hosts are suspended.
+/// Two hosts and a Redis share one simulated time. Calls take a random time, replies are lost, and hosts are suspended.
 @Suite struct LeaseClockTests {
     private struct Host {
         var clock = LeaseClock()
@@ -12,7 +12,8 @@ import Testing
         var nextRenewal: UInt64 = 0
         /// The host does nothing before this time.
         var suspendedUntil: UInt64 = 0
-        /// The call in flight: its start, its execution, its reply (nil: never), whether Redis executed it, and its result.
+        /// The call in flight: the times of its start, of its execution and of its reply (nil if the reply is lost), whether
+        /// Redis has executed the call, and whether the host got the lease.
         var call: (made: UInt64, taken: UInt64, answered: UInt64?, isTaken: Bool, isOurs: Bool)?
     }
 
@@ -43,7 +44,7 @@ import Testing
                 hosts[index].suspendedUntil = now + UInt64.random(in: 1...30_000, using: &random)
             }
             if let call = hosts[index].call {
-                // A call without a reply fails after a while.
+                // A call without a reply fails at its timeout.
                 if let answered = call.answered, answered <= now, call.isTaken {
                     if call.isOurs { hosts[index].clock.confirmed(from: call.made + hosts[index].offset) }
                     hosts[index].call = nil
@@ -82,7 +83,7 @@ import Testing
             starts += walk.starts
             changes += walk.changes
         }
-        // The walk covers the interesting cases: both hosts gain and lose the lease, and send most of the time.
+        // The walk covers the interesting cases: both hosts gain and lose the lease, and most of the time one of them sends.
         #expect(starts > 100_000 && changes > 2200)
     }
 

@@ -24,7 +24,8 @@ struct MembershipTests {
         #expect(membership.observe([host("a")], at: at(22.9)) == nil)
         #expect(membership.observe([host("a"), host("b")], at: at(22.95)) == nil)
         #expect(membership.isSettled(at: at(23)))
-        // The three seconds restart, because they must be continuous.
+        // The membership changes only after a host was missing for three seconds without interruption.
+        // So the three seconds start again.
         #expect(membership.observe([host("a")], at: at(24)) == nil)
         #expect(membership.observe([host("a")], at: at(26)) == nil)
         #expect(membership.observe([host("a")], at: at(27)) == .init(come: [], gone: ["b"]))

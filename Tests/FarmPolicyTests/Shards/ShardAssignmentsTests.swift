@@ -35,7 +35,8 @@ import Testing
         #expect(assignments.isEmpty(1))
     }
 
-    /// Workers obey late and die, and the coordinator changes its orders. Two workers never have the same shard.
+    /// Even if workers execute orders late or crash, and the coordinator changes its orders, two workers never have the same
+    /// shard.
     @Test(arguments: 1...40) mutating func `two workers never have the same shard`(seed: UInt64) {
         var random = SplitMix(seed: seed)
         /// For each worker: the shards that it really has, its unread orders, and its unread notices.
@@ -50,7 +51,7 @@ import Testing
                 for shard in 0..<8 { target[shard] = Int.random(in: 0..<4, using: &random) }
                 fallthrough
             case 1:
-                // One order at a time is in flight, because each change waits for the previous change.
+                // At most one order to a worker is in flight, because each change waits for the previous change.
                 for worker in 0..<4 where orders[worker].isEmpty && notices[worker].isEmpty {
                     let given = assignments.give(
                         (0..<8).filter { target[$0] == worker }, of: "demo", to: worker)

@@ -35,7 +35,7 @@ struct ShardMapTests {
 
     @Test func `equal numbers give equal maps`() {
         #expect(ShardMap(shards: 64, workers: 5) == ShardMap(shards: 64, workers: 5))
-        // Other hosts of the farm rely on these values.
+        // All hosts of a farm must compute the same map, so these values must not change between versions.
         #expect(ShardMap(shards: 8, workers: 3).shards(of: 2) == [3, 4])
     }
 }

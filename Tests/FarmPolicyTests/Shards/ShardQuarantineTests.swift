@@ -57,7 +57,7 @@ struct ShardQuarantineTests {
         var kills = RecentKills()
         let counts = [0, 30, 59, 61, 200].map { kills.add(at: at($0)) }
         #expect(counts == [1, 2, 3, 3, 1])
-        kills.explain()
+        kills.forgetAll()
         let next = kills.add(at: at(201))
         #expect(next == 1)
     }

@@ -47,7 +47,7 @@ import Testing
     @Test mutating func `a useless step is reverted and the next one waits longer`() {
         var ups: [ContinuousClock.Instant] = []
         for _ in 0..<1200 {
-            // The rate is the same with any number of workers.
+            // The rate does not depend on the number of workers, so another worker brings no gain.
             guard let change = elapse(1, busy: Double(autoscaler.workers), waiting: 9, rate: 1000).first
             else {
                 continue

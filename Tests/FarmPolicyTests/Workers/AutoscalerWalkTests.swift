@@ -13,7 +13,7 @@ import Testing
         var arriving = 0.0
         var backlog = 0.0
         var ready = 1
-        /// The seconds until workers finish starting or stopping.
+        /// The seconds until workers have started or stopped after a change of their number.
         var changing = 0
         var random: SplitMix
 
@@ -54,7 +54,7 @@ import Testing
             host.arriving = [0, 0.02, 0.3, 0.7, 1.5].randomElement(using: &random)! * capacity
             host.gateway =
                 random.chance(3) ? capacity * Double.random(in: 0.05...1, using: &random) : .infinity
-            // The backlog of the previous phase does not belong to this phase.
+            // Each phase starts without the backlog of the previous phase.
             host.backlog = 0
             var recent: [Autoscaler.Reading?] = []
             let begin = events.count
@@ -80,14 +80,14 @@ import Testing
                 events.append(Event(second: second, change: change))
             }
             let calm = events[begin...].filter { $0.second > second - 600 }
-            // A useless step is retried after 1, 2, 4 and 8 minutes and reverted each time, and no more often.
+            // A step without gain is retried after 1, 2, 4 and 8 minutes and undone each time. No further steps happen.
             #expect(calm.count <= 8, "\(calm)")
             let demand = min(host.arriving, host.gateway) / host.pace
             if host.gateway == .infinity, host.arriving > capacity {
                 #expect(autoscaler.workers == processors)
             }
             if host.arriving == 0 { #expect(autoscaler.workers == 1) }
-            // The number of workers is small enough.
+            // The number of workers is not much higher than the load needs.
             #expect(Double(autoscaler.workers) <= max(1, 2 * demand + 2) * 1.5 + 1, "\(demand)")
         }
     }

@@ -6,7 +6,7 @@ struct ProgressMonitorTests {
     enum Step: Sendable {
         case response(at: UInt32)
         case timeout(sentAt: UInt32)
-        /// A check with the state of the stream limit and the expected stall.
+        /// A check at a time: whether the stream limit allows pushes, and the expected stall.
         case check(allows: Bool, at: UInt32, ProgressMonitor.Stall?)
     }
 

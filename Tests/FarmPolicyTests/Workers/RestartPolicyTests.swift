@@ -5,12 +5,14 @@ import Testing
 struct RestartPolicyTests {
     private static let start = ContinuousClock().systemEpoch
 
-    /// A process that starts, is ready for a time (nil: never), and ends.
-    private struct Place {
+    /// Simulates the successive processes of one child slot, with the slot's restart policy and clock.
+    private struct Slot {
         var policy = RestartPolicy()
         var random = SplitMix(seed: 1)
         var now = RestartPolicyTests.start
 
+        /// Runs one process until its end.
+        /// - Parameter up: how long the process is ready; nil if it never becomes ready.
         mutating func run(
             up: Duration?, _ cause: EndCause = .crash, progress: Bool = false
         ) -> RestartPolicy.Decision {
@@ -31,7 +33,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `a single crash is restarted at once every time`() {
-        var place = Place()
+        var place = Slot()
         for _ in 0..<20 {
             let decision = place.run(up: .seconds(60))
             #expect(decision == .start(after: .zero))
@@ -39,7 +41,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `crashes in a row without progress have growing delays`() {
-        var place = Place()
+        var place = Slot()
         let first = place.run(up: .seconds(5))
         #expect(first == .start(after: .zero))
         for full in [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
@@ -53,7 +55,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `progress ends a streak`() {
-        var place = Place()
+        var place = Slot()
         _ = place.run(up: .seconds(5))
         _ = place.run(up: .seconds(5))
         let progressed = place.run(up: .seconds(5), progress: true)
@@ -64,7 +66,7 @@ struct RestartPolicyTests {
 
     @Test(arguments: [EndCause.kill, .orderly])
     func `forty exits caused from outside are each restarted within a second`(cause: EndCause) {
-        var place = Place()
+        var place = Slot()
         for number in 0..<40 {
             let decision = place.run(up: .milliseconds(number % 4 == 0 ? 100 : 500 * number), cause)
             guard case .start(let delay) = decision else {
@@ -76,7 +78,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `only a second short run in a row causes a delay`() {
-        var place = Place()
+        var place = Slot()
         let decisions = [Duration.milliseconds(100), .milliseconds(100), .seconds(5), .milliseconds(100)]
             .map { place.run(up: $0, .kill) }
         #expect(
@@ -84,7 +86,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `kills neither start nor end a streak of crashes`() {
-        var place = Place()
+        var place = Slot()
         _ = place.run(up: .seconds(5))
         for _ in 0..<5 {
             let kill = place.run(up: .seconds(5), .kill)
@@ -95,7 +97,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `three starts without readiness are enough to give up`() {
-        var place = Place()
+        var place = Slot()
         let decisions = [place.run(up: nil), place.run(up: nil), place.run(up: nil)]
         #expect(seconds(decisions[0], between: 500, and: 1000))
         #expect(seconds(decisions[1], between: 1000, and: 2000))
@@ -106,7 +108,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `a process that is killed before it is ready is not given up`() {
-        var place = Place()
+        var place = Slot()
         for _ in 0..<10 {
             let decision = place.run(up: nil, .kill)
             #expect(decision == .start(after: .milliseconds(300)))
@@ -116,7 +118,7 @@ struct RestartPolicyTests {
     }
 
     @Test func `a heartbeat of a ready process resets failed starts and not crashes`() {
-        var place = Place()
+        var place = Slot()
         _ = place.run(up: nil)
         _ = place.run(up: nil)
         let crash = place.run(up: .seconds(1))

@@ -8,7 +8,7 @@ struct WatchdogTests {
 
     @Test func `a child that is silent for more than ten seconds hangs`() {
         var watchdog = Watchdog(start: at(0))
-        // If the process could not be ended, the watchdog tries again.
+        // If the first attempt to end the process had no effect, the watchdog tries again after 11 seconds.
         #expect((1...25).filter { watchdog.check(at: at($0)) } == [11, 22])
     }
 
@@ -23,7 +23,7 @@ struct WatchdogTests {
     func `time in which the watchdog slept does not count against the child`(seconds: Int) {
         var watchdog = Watchdog(start: at(0))
         let awake = 1 + seconds
-        // The child's signs are read now. Without signs the child hangs after all.
+        // After its sleep the watchdog waits for unread signs of life. If there are none, it reports that the child hangs.
         #expect(([1] + (awake...awake + 9)).filter { watchdog.check(at: at($0)) } == [awake + 8])
     }
 

@@ -18,14 +18,14 @@ struct WorkerPlacementTests {
     @Test func `an inactive place lends its shards evenly and gets the same ones back`() {
         let before = WorkerPlacement(shards: 64, size: 4)
         var placement = before
-        placement.setAway(1)
+        placement.exclude(1)
         #expect(
-            !placement.serves(1) && placement.isSetAway(1) && placement.isDisturbed
+            !placement.serves(1) && placement.isExcluded(1) && placement.isDisturbed
                 && shards(placement, of: 1).isEmpty)
         for place in [0, 2, 3] {
             let its = shards(placement, of: place)
             #expect((21...22).contains(its.count))
-            // The place keeps its own shards.
+            // The worker at this place keeps the shards that it had.
             #expect(Set(shards(before, of: place)).isSubset(of: its))
         }
         placement.resume(1)
@@ -37,7 +37,7 @@ struct WorkerPlacementTests {
         let before = WorkerPlacement(shards: 64, size: 3)
         var placement = before
         placement.makeQuiet(0)
-        placement.setAway(1)
+        placement.exclude(1)
         #expect(!placement.serves(0) && placement.serves(2) && placement.isQuiet(0) && !placement.isQuiet(1))
         #expect(shards(placement, of: 2).count == 64 && !placement.isAllQuiet)
         placement.resume(1)
@@ -51,7 +51,7 @@ struct WorkerPlacementTests {
     @Test func `when all places are inactive or quiet nothing moves`() {
         let before = WorkerPlacement(shards: 64, size: 2)
         var placement = before
-        for place in 0..<2 { placement.setAway(place) }
+        for place in 0..<2 { placement.exclude(place) }
         #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
         #expect(!placement.serves(0) && !placement.serves(1) && !placement.isAllQuiet)
         var quiet = before
@@ -72,7 +72,7 @@ struct WorkerPlacementTests {
                 && !placement.serves(3))
         placement.activateAll()
         #expect(placement.active == 4 && shards(placement, of: 3).count == 16)
-        placement.setAway(3)
+        placement.exclude(3)
         placement.resize(to: 1)
         #expect(placement.active == 1 && shards(placement, of: 0).count == 64 && !placement.isDisturbed)
     }

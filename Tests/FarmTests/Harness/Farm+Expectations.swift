@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 extension Farm {
-    /// Expects after a fault: every push arrived once, the coordinator is the same, and the log has few lines.
+    /// Expects after a fault: every push arrived once, the coordinator did not restart, and the log has few lines.
     func expectExactlyOnce(
         _ jobs: [Job], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {

@@ -28,7 +28,8 @@ extension Farm {
 
     /// Waits until all jobs are finished, and returns the sums of the job records.
     ///
-    /// The test polls Redis and runs one command at the end. A process for each job or poll would take CPU time from the farm.
+    /// The test polls Redis and runs one command at the end.
+    /// To run a command for each job or each poll would take CPU time from the farm.
     /// With named hosts the test runs no command, because a host may be stopped or cut off.
     func finished(
         _ jobs: [Job], app: String = "demo", within limit: Duration = .seconds(150),
@@ -64,7 +65,7 @@ extension Farm {
         return totals
     }
 
-    /// Whether all jobs are finished. Redis may be unreachable for a while.
+    /// Whether all jobs are finished. Returns false while Redis is unreachable.
     private func areFinished(_ jobs: [Job], _ app: String) -> Bool {
         let states = try? redis.client().pipeline(
             jobs.map { ["HGET", "{pushfarm:\(app)}:job:\($0.id)", "state"] })

@@ -25,7 +25,7 @@ extension Farm {
         }
     }
 
-    /// Living worker processes. They come from the process table, because the farm's own status is slightly old.
+    /// Living worker processes. The list comes from the process table, because the farm's own status is slightly old.
     var workers: [pid_t] { coordinator.descendants.filter { ProcessTable.isAbout("worker", $0) } }
 
     // MARK: Signals

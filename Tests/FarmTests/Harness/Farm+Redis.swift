@@ -59,7 +59,7 @@ extension Farm {
         try owners().reduce(into: [:]) { if $1.key != "intake" { $0[$1.value, default: 0] += 1 } }
     }
 
-    /// Starts all named hosts, and waits until they share the apps' shards evenly.
+    /// Starts all hosts of the farm, and waits until they share the apps' shards evenly.
     func startAll() async throws {
         for host in hosts ?? [] { try start(host) }
         try await shared(by: hosts ?? [])
@@ -79,7 +79,7 @@ extension Farm {
         }
     }
 
-    /// The expected owners, by the rule that all hosts follow.
+    /// The expected owners, computed with ``HostShares``, the rule that all hosts follow.
     func expected(_ hosts: [String], app: String = "demo") -> [String: String] {
         let shares = HostShares(app: app, hosts: hosts.map { (name: $0, capacity: options.workers) })
         var owners = ["intake": shares.owner(of: .intake)]

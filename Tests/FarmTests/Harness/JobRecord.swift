@@ -47,7 +47,7 @@ struct JobRecord: Decodable, Equatable {
             counts.map { (String($0.key.dropFirst(7)), Int($0.value) ?? 0) }, uniquingKeysWith: +)
     }
 
-    /// Whether the accounting holds. It must hold at every moment.
+    /// Whether the accounting holds. The accounting must hold at every moment.
     var addsUp: Bool {
         submitted == accepted + malformed + duplicates
             && accepted == delivered + failed + expired + cancelled + queued + inFlight + delayed

@@ -19,7 +19,7 @@ struct Ledger: CountsDeliveries {
         var lost: Bool?
         var bodySha256: String?
 
-        // The keys are explicit, because the conversion of names is slower than the rest of the decoding.
+        // The keys are written out, because an automatic conversion from snake case is slower than the rest of the decoding.
         private enum CodingKeys: String, CodingKey {
             case time, connection, token, topic, priority, expiration, status, reason, warning, lost
             case apnsId = "apns_id"
@@ -56,7 +56,7 @@ protocol CountsDeliveries {
 }
 
 extension CountsDeliveries {
-    /// The number of these tokens without an accepted push.
+    /// The number of tokens in `tokens` without an accepted push.
     func lost(of tokens: some Collection<String>) -> Int {
         let deliveries = deliveries
         return tokens.count { deliveries[$0] == nil }

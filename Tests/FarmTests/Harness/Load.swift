@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Pushes jobs for the same tokens repeatedly. The gateway's ledger then shows losses, duplicates and order.
+/// Pushes jobs for the same tokens repeatedly. Afterwards the gateway's ledger shows losses, duplicates and a wrong order.
 final class Load {
     private let farm: Farm
     private let app: String
@@ -25,7 +25,7 @@ final class Load {
 
     deinit { pushing.cancel() }
 
-    /// Waits until `rounds` more rounds were pushed, and until as many more pushes have arrived.
+    /// Waits until `rounds` more rounds were pushed, and until the gateway got as many pushes as these rounds have.
     func more(_ rounds: Int) async throws {
         let (before, arrived) = (await producer.rounds, try farm.gateway.requestCount())
         try await eventually("\(rounds) rounds more") { await producer.rounds >= before + rounds }
@@ -36,7 +36,7 @@ final class Load {
     private struct End {
         let jobs: [Job]
         let totals: Totals
-        /// The pushes of each token, in order of arrival.
+        /// The rounds that arrived for each token, in order of arrival.
         let came: [String: [String]]
         let requests: Int
     }
@@ -66,12 +66,12 @@ final class Load {
         }
     }
 
-    /// Expects that every round was accepted once and in order, and that every token got every round once in that order.
+    /// Expects that the farm accepted every round once and in order, and that every token got every round once in the same order.
     func expectExactlyOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await Self.expectExactlyOnce([self], sourceLocation: sourceLocation)
     }
 
-    /// Expects the same for several loads on one farm.
+    /// Expects for each of several loads on one farm that every push arrived once and in order.
     static func expectExactlyOnce(_ loads: [Load], sourceLocation: SourceLocation = #_sourceLocation)
         async throws
     {
@@ -117,7 +117,8 @@ private actor Producer {
 
     var rounds: Int { jobs.count }
 
-    /// Pushes jobs until the task is cancelled. Repeats an RPUSH without a reply, which the job's id makes safe.
+    /// Pushes jobs until the task is cancelled. Repeats an RPUSH whose reply was lost.
+    /// The job's id makes this safe: the farm refuses the second job as a duplicate.
     func run(every pause: Duration) async {
         var client: BlockingRedisClient?
         while !Task.isCancelled {

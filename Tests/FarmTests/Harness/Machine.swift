@@ -6,7 +6,7 @@ import Testing
 final class Machine {
     static let root = Repository.root
 
-    /// The reason why no such machine can run here; nil if it can.
+    /// The reason why the test's machine cannot run an isolated machine; nil if it can run one.
     static let obstacle: String? = {
         if let obstacle = Network.obstacle { return obstacle }
         guard FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd") else {
@@ -25,7 +25,7 @@ final class Machine {
     private var systemd: pid_t = 0
     private var commands = 0
 
-    /// - Parameter files: the content of each file, by its path without the first slash.
+    /// - Parameter files: the content of each file on the machine. The keys are absolute paths without the first slash.
     init(_ files: [String: String], program: String) async throws {
         folder = try TestFolder()
         let root = folder.path + "/root"
@@ -48,7 +48,7 @@ final class Machine {
     }
 
     deinit {
-        // SIGTERM lets the machine clean up.
+        // At SIGTERM the program Tests/boot ends the machine and removes its control groups.
         process.signal(SIGTERM)
         let deadline = ContinuousClock.now + .seconds(10)
         while !process.hasEnded, ContinuousClock.now < deadline { usleep(20_000) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Searches the memory of another process. Only root may read it.
+/// Searches the memory of another process. Only root may read the memory of another process.
 struct ProcessMemory {
     let pid: pid_t
 

@@ -43,7 +43,7 @@ final class PseudoTerminal {
 
     /// Types text, and waits until the program has read the whole text at once. Does not read the screen meanwhile.
     func typeUnseen(_ text: String) async throws {
-        // A running program could read only a part of the text.
+        // The program is stopped while the test types. A running program could read only a part of the text.
         child.signal(SIGSTOP)
         type(text)
         try await eventually("it is there to be read") { unread == text.utf8.count }

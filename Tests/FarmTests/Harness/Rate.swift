@@ -4,9 +4,10 @@ import Testing
 enum Rate {
     /// Expects that no interval has more arrivals than rate and burst allow.
     ///
-    /// A gateway without CPU time reads the input of that time afterwards. Such a time shows as a gap. Later arrivals may make up
-    /// for a gap, but not often in one run. Short gaps are not visible.
-    /// - Parameter times: times of arrival in milliseconds. There must always be pushes to send.
+    /// If a gateway gets no CPU time for a while, it afterwards reads all waiting pushes at once, which looks like a broken rate.
+    /// So after a gap without arrivals, the rate may allow the pushes of the whole gap at once, but only a few times in one run.
+    /// A gap that is not much longer than the time between two pushes cannot be recognised.
+    /// - Parameter times: times of arrival in milliseconds. The farm must have pushes to send during the whole time.
     static func expect(
         _ times: [Int64], atMost rate: Double, burst: Double,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -19,7 +20,7 @@ enum Rate {
     /// Returns the violations of the rate.
     static func fault(_ times: [Int64], rate: Double, burst: Double) -> String? {
         guard var last = times.min() else { return "none" }
-        // The longest invisible gap in seconds. It is at least the time of three pushes.
+        // The longest gap, in seconds, that the check cannot distinguish from usual intervals: at least the time of three pushes.
         let unseen = max(0.25, 3 / rate)
         let most = burst + rate * unseen
         var (credit, gaps) = (most, 0)

@@ -77,13 +77,13 @@ struct Screening {
     /// The sorted tokens of an output file.
     func tokens(_ name: String) -> [String] { lines(name).compactMap(\.first).sorted() }
 
-    /// Expects that each of these tokens is in one of the output files, once.
+    /// Expects that each of these tokens is in exactly one of the output files, and only once.
     func expectWhole(_ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         let all = self.tokens("good") + self.tokens("invalid") + self.tokens("rest")
         #expect(all.sorted() == tokens.sorted(), sourceLocation: sourceLocation)
     }
 
-    /// Expects that each of these tokens reached the gateway once, and that no other token did.
+    /// Expects that the gateway got one push to each of these tokens, and no push to another token.
     func expectOnceAtTheGateway(
         _ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

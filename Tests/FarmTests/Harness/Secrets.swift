@@ -4,11 +4,12 @@ import Foundation
 struct Secrets {
     private var patterns: [(name: String, bytes: [UInt8])] = []
 
-    /// The common start of all provider tokens, and of the part after the first dot.
+    /// The start that all provider tokens have in common, and the common start of their second part, after the first dot.
     static var bearer: Secrets {
         var secrets = Secrets()
         for (name, text) in [("header", #"{"alg":"#), ("claims", #"{"iss":"#)] {
-            // Only complete groups of three bytes are used, because they do not depend on later bytes.
+            // Base64 encodes groups of three bytes.
+            // Only complete groups are used, because their text does not depend on later bytes.
             let group = Array(text.utf8.prefix(6))
             secrets.add("bearer token's \(name)", Data(group).base64EncodedString())
         }
@@ -34,7 +35,9 @@ struct Secrets {
         return sum
     }
 
-    /// Searches for a pattern. Jumps between possible first bytes, because it searches tens of megabytes for dozens of patterns.
+    /// Searches for a pattern.
+    /// For speed, it jumps to the next byte that equals the pattern's first byte: the tests search tens of megabytes for dozens
+    /// of patterns.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
         guard var place = bytes.baseAddress, let first = pattern.first else { return false }
         let end = place + bytes.count
@@ -54,7 +57,8 @@ struct Secrets {
         patterns.append((name, bytes))
         add("\(name), hex", hex)
         add("\(name), hex", hex.uppercased())
-        // A secret may start at any offset of a Base64 group. All three offsets are searched, without the groups at the ends.
+        // A secret may start at any of the three offsets of a Base64 group.
+        // The search covers all three offsets, without the incomplete groups at both ends.
         for start in 0..<3 {
             let whole = bytes.dropFirst(start)
             let text = Data(whole.prefix(whole.count / 3 * 3)).base64EncodedString()
@@ -75,7 +79,7 @@ extension Secrets {
         }
     }
 
-    /// A private key: each line of its text, and its number in the forms of Apple's file, OpenSSL's memory and hexadecimal text.
+    /// A private key: each line of its text, and its number as in Apple's file, as in OpenSSL's memory, and as hexadecimal text.
     init(privateKey pem: String, _ name: String) {
         var isInside = false
         var body = ""
@@ -89,11 +93,11 @@ extension Secrets {
         }
         guard let der = Data(base64Encoded: body), let number = Self.number(of: Array(der)) else { return }
         add("\(name), its number", forms: number)
-        // OpenSSL stores the number in limbs, the lowest limb first.
+        // OpenSSL stores the number in machine words (limbs), the lowest word first.
         patterns.append(("\(name), its number", Array(number.reversed())))
     }
 
-    /// Returns the number of a P-256 key in PKCS#8: version 1, then 32 bytes.
+    /// Returns the private number of a P-256 key in PKCS#8. In the DER bytes the number's 32 bytes follow the version 1.
     private static func number(of der: [UInt8]) -> [UInt8]? {
         let mark: [UInt8] = [0x02, 0x01, 0x01, 0x04, 0x20]
         guard let place = der.firstRange(of: mark), der.count >= place.upperBound + 32 else { return nil }

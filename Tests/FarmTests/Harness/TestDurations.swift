@@ -7,7 +7,7 @@ enum TestDurations {
     static func note(_ duration: Duration, of test: String) {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
         let line = String(format: "%7.2f %@\n", seconds, test)
-        // The folder exists only in a run of Tests/all.
+        // The file's folder exists only in a run of Tests/all. Without the folder nothing is recorded.
         let descriptor = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Limits the number of tests that run at the same time. A farm mostly waits, so a few farms fill two cores. More farms at a
-/// time would only wait for CPU time.
+/// Limits the number of tests that run at the same time.
+/// A farm needs little CPU time, so two cores can run a few farms at a time. With more farms, each farm would wait for CPU time.
 final class TestSlots: Sendable {
     static let shared = TestSlots(12)
 

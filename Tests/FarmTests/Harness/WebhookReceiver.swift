@@ -60,7 +60,8 @@ final class WebhookReceiver: Sendable {
             while !Task.isCancelled {
                 let client = accept(descriptor, nil, nil)
                 if client >= 0 {
-                    // A process that another test starts meanwhile would inherit the connection and keep it open.
+                    // Without this flag, a process that another test starts at this time would inherit the connection and keep it
+                    // open.
                     _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                     _ = fcntl(client, F_SETFL, O_NONBLOCK)
                     open[client] = []

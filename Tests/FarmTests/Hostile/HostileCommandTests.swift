@@ -13,7 +13,7 @@ import Testing
     @Test func `no command crashes on hostile values in Redis`() async throws {
         let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
         try await fill(farm)
-        // The coordinator stops, because it would repair hostile values.
+        // The test stops the coordinator, because a running coordinator would repair hostile values.
         farm.coordinator.signal(SIGTERM)
         _ = try await farm.coordinator.wait()
         let commands = try await commands(of: farm)
@@ -21,7 +21,8 @@ import Testing
         let hostile = HostileRedis(try farm.redis.client(), seed: 8)
         let names = try hostile.names()
         for round in 0..<2 {
-            // Only a few keys are hostile at a time. With all keys wrong a command would stop at the first key.
+            // Only a few keys have hostile values at a time.
+            // If all keys had hostile values, a command would stop at the first key.
             for name in names where !name.hasSuffix(":hosts") || round > 0 {
                 try hostile.attack(name, round: round)
             }
@@ -43,7 +44,7 @@ import Testing
                 return (words, child)
             }
             for (words, child) in some {
-                // A command that still waits for hosts has read Redis by then.
+                // A command that still waits for replies of hosts after this time has already read Redis, so the test ends it.
                 if (try? await child.wait(within: .seconds(20))) == nil { child.destroy() }
                 guard case .killed(let signal) = child.end, signal != SIGKILL else { continue }
                 Issue.record("round \(round), \(words): signal \(signal), \(child.error.suffix(600))")

@@ -37,7 +37,7 @@ import Testing
         let ends = farm.coordinator.error.split(separator: "\n").filter { $0.contains("worker ended") }
         #expect(ends.allSatisfy { $0.contains("exited(75)") }, "\(ends)")
         #expect(after.workers.map(\.state) == ["ready", "ready"])
-        // The farm logs refused values, but not thousands of times.
+        // The farm logs refused values, but must not log them thousands of times.
         let told = farm.coordinator.error.split(separator: "\n").filter {
             $0.contains("a value is refused")
         }
@@ -90,13 +90,14 @@ import Testing
         }
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "s 0 1 2 3")
-        // By then the coordinator has done its checks of each second. An unreadable registry has no heartbeat to wait for.
+        // When the heartbeat's expiry time is 1.2 seconds later, the coordinator has done its checks of each second.
+        // If the registry of hosts is unreadable, there is no heartbeat, and the test waits for 3 seconds.
         _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
             end(of: redis).map { $0 >= start + 1_200 } ?? false
         }
     }
 
-    /// Returns the expiry time of the host's heartbeat. Each heartbeat extends it.
+    /// Returns the expiry time of the host's heartbeat. Each heartbeat extends this time.
     private func end(of redis: BlockingRedisClient) -> Int? {
         (try? redis.run("HGET", "{pushfarm}:hosts", "here"))?.text?.split(separator: " ").first
             .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
@@ -116,7 +117,7 @@ import Testing
 
     /// Sends numbers that crashed earlier versions, through Redis and the control socket.
     private func operate(_ farm: Farm) async throws {
-        // The test skips possible numbers of workers, which are valid settings and not hostile values.
+        // The test skips positive numbers, because they are valid numbers of workers.
         for number in HostileValues.numbers where !(Int(number).map { $0 > 0 } ?? false) {
             let redis = try farm.redis.client()
             try redis.run("HSET", "{pushfarm}:desired", "scale:here", number)
@@ -135,7 +136,7 @@ import Testing
         }
     }
 
-    /// Sets invalid rates. The farm must log each one and keep the app's configured rate.
+    /// Sets invalid rates. The farm must log each invalid rate and keep the app's configured rate.
     private func setRates(_ farm: Farm) async throws {
         let redis = try farm.redis.client()
         for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {

@@ -8,9 +8,9 @@ final class HostileRedis {
     private var values: HostileValues
     private static let app = "demo"
     private static let backup = "hostile:backup:"
-    /// The most fields, elements or members of a key that are changed at a time.
+    /// The maximum of fields, elements or members of a key that one attack changes.
     private static let most = 12
-    /// Valid entries of operators and alerts for keys that a farm has only after commands.
+    /// Valid entries for keys that a farm has only after commands of operators or after alerts.
     static let operatorEntries = [
         ["HSET", "{pushfarm:demo}:paused_tokens", "device", "1780000000000 3 me why"],
         ["HSET", "{pushfarm:demo}:cancels", "another", "1780000000000 0 0 me"],
@@ -26,7 +26,8 @@ final class HostileRedis {
 
     // MARK: Names
 
-    /// The names of keys and channels in the sources and in Redis. Similar keys, such as job records, appear at most twice.
+    /// The names of keys and channels in the sources and in Redis.
+    /// Of similar keys, such as job records, the result contains at most two.
     func names() throws -> [String] {
         var names = try Self.declared()
         var kinds: [Substring: Int] = [:]
@@ -52,7 +53,7 @@ final class HostileRedis {
 
     /// Saves a key, and then changes some of its parts.
     ///
-    /// - Parameter round: a missing key gets another type in each round.
+    /// - Parameter round: the number of the attack. It selects the type of a key that does not exist.
     func attack(_ key: String, round: Int) throws {
         let type = try client.run("TYPE", key).text ?? "none"
         if type != "none" { try client.run("COPY", key, Self.backup + key, "REPLACE") }

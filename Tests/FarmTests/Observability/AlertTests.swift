@@ -47,7 +47,7 @@ import Testing
         #expect(event["alert"] == "app_paused" && event["sent_by"] == "here")
         #expect(event["text"]?.contains("InvalidProviderToken") == true)
         #expect(try Self.stream(farm.redis) == ["alert.fired app_paused demo"])
-        // The receiver refused the first attempt.
+        // The receiver refused the first attempt, so the webhook gets a second request.
         try await FarmHarness.eventually("the webhook has it") { await hook.requests.count == 2 }
         let request = try #require(await hook.requests.last)
         #expect(request.line == "POST /\(secret)?key=\(secret) HTTP/1.1")
@@ -58,7 +58,7 @@ import Testing
         #expect(status.status == 1 && status.output.contains(#""alert":"app_paused""#))
         #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "app_paused"]) == 1)
 
-        // A restarted coordinator knows that the alert fired.
+        // After a restart the coordinator still knows that the alert has fired.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         #expect(!farm.coordinator.error.contains(secret))
@@ -125,7 +125,7 @@ import Testing
     func `the alert of a gateway with errors fires, and a job shows that it waits for the gateway`()
         async throws
     {
-        // Gateway errors also fire another alert, which may come first.
+        // The gateway errors fire a second alert too, which may be the first one in the stream.
         let farm = try await Farm(
             Farm.Options(faults: ["answer 503"], lines: Self.lines("error_share: 100")))
         _ = try await farm.ready()
@@ -229,7 +229,7 @@ import Testing
         try farm.gateway.control("answer off")
         #expect(try await farm.run("resume", "demo").status == 0)
         #expect(try await farm.finished("kept").delivered == 20)
-        // The alert command does not outlive a killed coordinator either.
+        // If the coordinator is killed, its alert commands must end too.
         try await FarmHarness.eventually("the command gets that the alert clears") { tails() == 2 }
         farm.coordinator.signal(SIGKILL)
         try await FarmHarness.eventually("the command has ended", within: .seconds(5)) { tails() == 0 }
@@ -286,7 +286,7 @@ import Testing
         try farm.redis.client().run(
             "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
         try await eventually("the pause fires") { sentAlerts() == ["alert.fired app_paused demo"] }
-        // The intake's next owner does not fire the alert again, because the alert is in Redis.
+        // The next owner of the intake must not fire the alert again, because Redis contains the fired alert.
         try await eventually("Redis has the pause") {
             try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 1
         }

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Checks that dashboard, alert rules and documentation name existing metrics.
+/// Checks that the metrics in the dashboard, the alert rules and the documentation exist.
 @Suite(.startsProcesses) struct DashboardTests {
     private static let root = Repository.root
 
@@ -10,7 +10,7 @@ import Testing
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// Words that begin as a metric of the farm.
+    /// All words that begin with the prefix of the farm's metrics.
     private static func names(in text: String) -> Set<String> {
         Set(text.matches(of: /\b(?:pushfarm|process)_[a-z0-9_]+/).map { String($0.output) })
     }
@@ -28,7 +28,7 @@ import Testing
     func `a real scrape has every metric of dashboard, rules and docs, and docs have every metric`()
         async throws
     {
-        // A certificate is configured for the metric of its expiry.
+        // The farm has a certificate, so that the metric of its expiry exists.
         let farm = try await Farm(
             Farm.Options(
                 apps: { started, _ in

@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    /// A response with an empty reason: the push fails with its status, and other pushes are settled.
+    /// After a response with an empty reason, the push fails with the HTTP status as its reason, and the batch's other pushes are
+    /// settled.
     @Test func `an empty reason does not block its batch from being settled`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 400 reason= share=10%"]))
         try farm.push([Job(id: "odd", tokens: Tokens.make(2_100))])

@@ -7,7 +7,8 @@ import Testing
     static let listen = "metrics: { listen: \"unix://FOLDER/metrics.sock\" }"
 
     @Test func `the metrics equal the gateway's counts for all kinds of responses`() async throws {
-        // The gateway sends some temporary errors and refuses some streams, and the test kills one worker.
+        // Faults for the metrics: the gateway sends some temporary errors and refuses some streams, and the test kills one
+        // worker.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["answer 503 share=0.05", "refuse 0.02", "latency 5ms"], lines: [Self.listen]))
@@ -54,7 +55,7 @@ import Testing
         #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(answers))
         #expect(
             numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(answers) / 2)
-        // The metric counts first attempts only, including pushes that the gateway refused.
+        // The metric counts each push at its first attempt, including pushes that the gateway refused.
         #expect(Int(numbers.sum("pushfarm_sent_total")) >= answers)
         #expect(
             Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
@@ -103,7 +104,7 @@ import Testing
         #expect(try HTTPReply.send("nonsense\r\n\r\n", at: socket).status == 400)
         let long = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
         #expect(try HTTPReply.send(long, at: socket).status == 431)
-        // Many silent connections block other connections at most until their deadline.
+        // Forty connections that send nothing block other connections at most until the deadline of the silent connections.
         let silent = try (0..<40).map { _ in try UnixSocket(socket) }
         try await eventually("a scraper gets through") { (try? farm.scrape()) != nil }
         _ = silent

@@ -24,7 +24,7 @@ import Testing
     func `top shows the farm under load, obeys keys and resizing, and restores the terminal`()
         async throws
     {
-        // The settings keep the visible states long enough for the test.
+        // With these settings the states that the test looks for stay on the screen long enough.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 500ms"], simulatorOptions: ["--streams", "100"],
@@ -35,7 +35,7 @@ import Testing
             $0[0].hasPrefix("pushfarm top  1 host  2 workers  1 app") && $0[0].hasSuffix("● live")
                 && $0.contains { $0.hasPrefix("demo  running") }
         }
-        // The last column is used too.
+        // The first line is as wide as the terminal.
         #expect(terminal.lines[0].count == 80)
         try farm.push(Job.several("j", Tokens.make(20_000), size: 2000))
         try await eventually(terminal, "its rate is seen") { lines in
@@ -72,7 +72,8 @@ import Testing
         _ = try await farm.ready()
         let terminal = try top(farm)
         try await eventually(terminal, "it is there") { $0[0].hasSuffix("● live") }
-        // The keys cause more output than a terminal buffers. The last key has no effect: when top reads it, all output is drawn.
+        // The keys cause more output than a terminal buffers. The last key has no effect.
+        // When `top` has read it, it has drawn the output of all earlier keys.
         try await terminal.typeUnseen(String(repeating: "13", count: 30) + "2")
         try await terminal.typeUnseen("x")
         try await eventually(terminal, "workers") { lines in

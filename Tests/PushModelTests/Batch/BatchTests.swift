@@ -12,7 +12,7 @@ struct BatchTests {
         return body
     }
 
-    /// Two segments, written by hand according to the layout.
+    /// A batch with two segments, written by hand according to the documented layout.
     static let recorded = bytes(
         hex: """
             01 0002

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushModel
 
-/// Compares the farm's parser with Foundation's parser on the same texts. They differ by design in these points:
+/// Compares the farm's parser with Foundation's parser on the same texts. The parsers differ by design in these points:
 /// - Foundation accepts byte order marks, UTF-16 and UTF-32. The farm accepts only UTF-8 without a mark. (Not tested: the
 ///   texts hold no NUL and start in ASCII),
 /// - Foundation accepts up to 512 levels, and the farm up to 64 (the texts stay below),
@@ -22,7 +22,7 @@ struct JSONFuzzTests {
         }
     }
 
-    /// Whether the farm's parser stops at the end of an array or object that comes directly after a comma.
+    /// Whether the farm's parser stops at a closing bracket or brace directly after a comma.
     static func failsAfterComma(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { buffer in
             do throws(JSONError) {

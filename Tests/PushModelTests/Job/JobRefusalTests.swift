@@ -157,7 +157,7 @@ struct JobRefusalTests {
         #expect(try JobText.parse(JobText.with(), limits: limits).accepted == 1)
     }
 
-    /// A job may have been in its inbox until its pushes expired. This is not a mistake of the producer.
+    /// A job may wait in its inbox until its pushes have expired, which is no mistake of the producer. So the farm accepts it.
     @Test func `an expiry in the past does not refuse a job that may have been queued`() throws {
         let limits = JobLimits(longestWait: JobLimits.intakeWait)
         let late = try JobText.parse(JobText.with("\"expires_at\":\(JobText.now - 86_399)"), limits: limits)

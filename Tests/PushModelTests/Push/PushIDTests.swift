@@ -4,7 +4,7 @@ import Testing
 @testable import PushModel
 
 struct PushIDTests {
-    /// These values come from Python's xxhash and uuid.
+    /// The expected ids were made with Python's xxhash and uuid modules.
     @Test(arguments: [
         (
             "order-4711", "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",

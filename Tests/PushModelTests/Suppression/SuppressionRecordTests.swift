@@ -51,7 +51,7 @@ struct SuppressionRecordTests {
             SuppressionScope(environment: "production", topic: "com.example.demo.voip"),
         ]
         #expect(Set((others + [scope]).map(\.number)).count == 3)
-        // Records store this number for their whole lifetime, so the number must never change.
+        // Stored records contain the number of a reason, so this number must never change.
         #expect(
             scope.number
                 == UInt32(truncatingIfNeeded: XXH64.hash(Array("production com.example.demo".utf8), seed: 0)))

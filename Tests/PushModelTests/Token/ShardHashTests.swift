@@ -4,7 +4,7 @@ import Testing
 @testable import PushModel
 
 struct ShardHashTests {
-    /// The vectors of docs/internals/sharding.md.
+    /// The test vectors of docs/internals/sharding.md.
     @Test(arguments: [
         (
             "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0", UInt64(0xc223_95a7_eb24_948f),

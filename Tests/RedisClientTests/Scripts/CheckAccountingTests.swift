@@ -5,9 +5,10 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The audit judges the simulation, so it must name every deliberate damage.
+/// The simulation relies on the accounting check. So the check must name every kind of damage that these tests make.
 @Suite struct CheckAccountingTests {
-    /// Batch a is in ready:01, b is in bulk:02, c is with a worker in flight:00 and partly reported, and d is delayed.
+    /// Makes four batches: a is in ready:01, b is in bulk:02, c is checked out in in_flight:00 and partly reported, and d is
+    /// delayed.
     private func fixture() throws -> (fixture: StoreFixture, ids: [String: String]) {
         let fixture = try StoreFixture()
         try fixture.split(step: 1, [("c", 4)], shard: 0)
@@ -24,7 +25,7 @@ import Testing
         return (fixture, ids)
     }
 
-    /// `A`, `B`, `C`, `D` stand for the ids of the batches. Keys have no app prefix.
+    /// In the arguments, `A`, `B`, `C`, `D` stand for the ids of the batches, and keys have no app prefix.
     @Test(arguments: [
         ("RPUSH paused A", "batch A is in ready:01 and in paused"),
         ("LPOP ready:01", "batch A is nowhere"),

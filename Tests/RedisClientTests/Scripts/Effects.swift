@@ -14,7 +14,7 @@ enum Effects {
             + outcome.after.changes(since: outcome.before)
     }
 
-    /// The recorded effects by the description of the case.
+    /// The recorded effects of each case, by the case's description.
     static func written() throws -> [String: [String]] { try read.get() }
 
     /// The file is read once, because every case needs it.

@@ -7,7 +7,8 @@ import Testing
 
 /// Checks that a call with an outdated fencing token changes nothing.
 @Suite struct FenceTests {
-    /// Another owner has all leases, and the caller still has its old fencing token.
+    /// Gives all leases to another owner, and expects that a call with the old fencing token fails with `error` and changes
+    /// nothing.
     private func expectFenced<Step: Request>(
         _ error: StoreError?, _ prepare: (StoreFixture) throws -> Step
     ) throws where Step.Reply: Sendable {

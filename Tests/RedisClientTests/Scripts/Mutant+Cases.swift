@@ -1,5 +1,6 @@
 extension Mutant {
-    /// Faults that keep the accounting exact. The simulation cannot notice them, but the cases do.
+    /// Faults that keep the accounting exact.
+    /// The simulation cannot notice these faults, but the cases of ``ScriptCase`` notice them.
     static let unseen = farm + letters
 
     private static let farm = [
@@ -176,12 +177,12 @@ extension Mutant {
             "and call('EXISTS', P .. 'job:' .. entries[i]) == 0 then",
             "and false then"),
         Mutant(.pause, "postpones a cancellation", "> tonumber(due) then", "~= tonumber(due) then"),
-        Mutant(.cancel, "cancels batches of a worker", "body and s.worker == '' then", "body then"),
+        Mutant(.cancelBatches, "cancels batches of a worker", "body and s.worker == '' then", "body then"),
         Mutant(
-            .cancel, "forgets that a batch was delayed",
+            .cancelBatches, "forgets that a batch was delayed",
             "if isDelayed then add_to_records(open_positions, 'delayed', -1) end"),
         Mutant(
-            .cancel, "leaves paused batches",
+            .cancelBatches, "leaves paused batches",
             "            else\n                call('LREM', P .. 'paused', 1, id)",
             "            else\n                tostring(id)"),
         Mutant(
@@ -229,7 +230,7 @@ extension Mutant {
             .settle, "forgets the time of the last settlement",
             "changed[n + 1], changed[n + 2] = 'last_outcome_at', stamp",
             "n = n - 2"),
-        Mutant(.group, "starts at the end of the stream", "'settlement', '0'", "'settlement', '$'"),
+        Mutant(.createGroup, "starts at the end of the stream", "'settlement', '0'", "'settlement', '$'"),
         Mutant(
             .compareAndSet, "overwrites another host's value", "if stored ~= ARGV[1] then", "if false then"),
         Mutant(.compareAndSet, "stores the value without expiry", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),

@@ -1,5 +1,5 @@
 extension Mutant {
-    /// Faults with dead letters, replays and the audit log.
+    /// Faults in the handling of dead letters, replays and the audit of outcomes.
     static let letters = [
         Mutant(
             .settle, "keeps no dead letter", "        add_dead_letter(ARGV[k]", "        tostring(ARGV[k]"),

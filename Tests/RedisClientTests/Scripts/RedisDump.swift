@@ -3,16 +3,17 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// All data of a Redis as lines of text. Times and ids of stream entries are masked, and moments in batch ids are numbered,
-/// so that two runs of the same steps give the same text.
+/// All data of a Redis as lines of text.
+/// Times and ids of stream entries are masked, and the times of splits in batch ids are replaced by numbers, so that two runs of
+/// the same steps give the same text.
 struct RedisDump: Equatable {
     let lines: Set<String>
-    /// The moments of splits in order. The position of a moment is its number.
+    /// The times of splits, as in batch ids, in order. The text contains the index of a time instead of the time.
     private let moments: [String]
 
     static func == (one: RedisDump, other: RedisDump) -> Bool { one.lines == other.lines }
 
-    /// - Parameter before: an earlier dump of the same Redis. Batches keep their names from this dump.
+    /// - Parameter before: an earlier dump of the same Redis. Batches have the same names as in this earlier dump.
     init(_ redis: PrivateRedis, since before: RedisDump? = nil) throws {
         var lines: Set<String> = []
         for key in try redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
@@ -56,7 +57,7 @@ struct RedisDump: Equatable {
             + lines.subtracting(before.lines).sorted().map { "+ " + $0 }
     }
 
-    /// Lists and streams keep their order. Each element is shown with its position.
+    /// Returns the elements of a key as text. Elements of lists and streams are in order, each with its position.
     private static func values(of key: String, in redis: PrivateRedis) throws -> [String] {
         func numbered(_ value: RESPValue) -> [String] {
             (value.array ?? []).enumerated().map { "\($0.offset): \(text($0.element))" }
@@ -94,9 +95,10 @@ struct RedisDump: Equatable {
         return masked(escaped.joined())
     }
 
-    /// Numbers of at least 13 digits are times or ids of stream entries.
+    /// Masks numbers of at least 13 digits, which are times or ids of stream entries.
     ///
-    /// The moment in a batch's id is not masked, even if its digits are all decimal. A pattern would be too slow here.
+    /// Does not mask the time in a batch's id, even if all its hexadecimal digits are decimal.
+    /// The loop replaces a regular expression, which would be too slow.
     private static func masked(_ text: String) -> String {
         let (bytes, dot) = (Array(text.utf8), UInt8(ascii: "."))
         func digitsEnd(from start: Int) -> Int {

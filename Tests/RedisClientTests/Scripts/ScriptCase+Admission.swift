@@ -4,7 +4,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Limits of admission, waiting and membership. `make mutants` found each case.
+/// Cases at the limits of admission, of waiting and of membership. `make mutants` found each case.
 extension ScriptCase {
     static let admissions = resumes + appPauses + hosts + operations
 
@@ -183,7 +183,7 @@ extension ScriptCase {
         },
     ]
 
-    /// A command of an operator. With `fields`, the farm already knows the command.
+    /// Returns the arguments for a command of an operator. If there are `fields`, Redis already contains the command.
     private static func operate(_ fixture: StoreFixture, _ fields: [String], _ words: [String]) throws
         -> [String]
     {

@@ -335,7 +335,7 @@ extension ScriptCase {
             BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60))
         },
         ScriptCase("begins no reading while another reads", again: .any) { fixture in
-            // The number is long enough that the rest of the text is masked.
+            // The limit is so long that the remaining time in the reply has 13 digits and is masked.
             let long = Duration.seconds(4_000_000_000_000)
             try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: long))
             return BeginFeedback(token: fixture.token, reader: "r2", limit: long)
@@ -369,7 +369,7 @@ extension ScriptCase {
         },
     ]
 
-    /// The feedback service was read once, and the next reading is due in an hour.
+    /// Reads the feedback service once. The next reading is due in an hour.
     private static func read(_ fixture: StoreFixture, _ error: String) throws {
         try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
         try fixture.perform(EndFeedback(reader: "r1", tuples: 3, next: .seconds(3600), error: error))
@@ -485,7 +485,8 @@ extension ScriptCase {
             return ReadDepths(shards: 3)
         },
         ScriptCase("returns the ages of the oldest pushes", again: .same) { fixture in
-            // The entries have no batch in their lists and a future time, which counts as now. Real ages differ from run to run.
+            // The test adds list entries without a batch and with a future time, which counts as now.
+            // So the ages do not differ between runs.
             for (step, shard) in [0, 2].enumerated() {
                 try fixture.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
             }

@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Situations with several conditions at a time. `make mutants` found each case.
+/// Cases in which several unusual conditions hold at once. `make mutants` found each case.
 extension ScriptCase {
     static let corners = reports + checkouts + settlements + losses.map(Self.loss) + reclaims + splits
 
@@ -20,7 +20,7 @@ extension ScriptCase {
             shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
-    /// A batch that w1 had and that w2 has now. The pushes of job q are quarantined.
+    /// Returns a batch that worker w1 put back and worker w2 checked out. The pushes of job q in it are quarantined.
     private static func handedOn(_ fixture: StoreFixture, _ jobs: [(id: String, tokens: Int)]) throws
         -> BatchID
     {
@@ -53,7 +53,8 @@ extension ScriptCase {
         },
     ]
 
-    /// Adds `count` ids without a batch, an unreadable batch, a batch of a quarantined job, and a batch that can be checked out.
+    /// Adds to the queue:
+    /// `count` ids without a batch, an unreadable batch, a batch of a quarantined job, and a batch that can be checked out.
     static func rubbish(_ fixture: StoreFixture, _ count: Int) throws {
         for number in 1...count - 2 {
             try fixture.redis.run("RPUSH", app + "ready:01", "01.h.none.\(number)")
@@ -125,7 +126,7 @@ extension ScriptCase {
         }
     ]
 
-    /// How a worker with a batch of job a in this state was lost, without the worker's name.
+    /// For each case: its name, the state of a batch of job a without the worker's name, and how the batch's worker was lost.
     private static let losses: [(what: String, state: String, loss: WorkerExit)] = [
         (
             "remembers a single suspect that is among others again", "2|3|3,1,1,0,3,2,1,0|2|x..",

@@ -8,7 +8,7 @@ import RedisProtocol
 extension ScriptCase {
     static let letters = keptLetters + trims + replays + refusals + repeats
 
-    /// An entry of five pushes. Some of them failed, for two reasons.
+    /// Returns a settlement of an entry with five pushes. Three of the pushes failed, for two reasons.
     private static func keptLetter(_ fixture: StoreFixture, retention: Retention = Retention()) throws
         -> Settle
     {
@@ -58,7 +58,8 @@ extension ScriptCase {
         },
     ]
 
-    /// Makes three entries with audit records and settles the first entry. Returns a settlement of all three.
+    /// Makes three results entries with audit records, and settles the first entry.
+    /// Returns a call that settles all three entries.
     private static func audited(_ fixture: StoreFixture, bytes: Int) throws -> Settle {
         let batch = try fixture.held([("a", 3)])
         for position in 0..<3 {
@@ -72,7 +73,7 @@ extension ScriptCase {
         return Settle(settlements, retention: retention)
     }
 
-    /// Trims all dead letters that are older than a time in seconds.
+    /// Returns a call that trims all dead letters that are older than `moment`, in seconds.
     private static func trim(_ retention: Retention = Retention(), from moment: Int64, most: Int = 256)
         -> TrimDeadLetters
     {

@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Edge cases that only an accidental change of a line would break. `make mutants` found each case.
+/// Edge cases. Without these cases no test would notice certain accidental changes of a line. `make mutants` found each case.
 extension ScriptCase {
     static let edges = splits + takes + deliveries + leases + settlements + returns + promotions
 
@@ -21,7 +21,7 @@ extension ScriptCase {
             retention: retention, alone: Array(alone.utf8))
     }
 
-    /// A job record that ended at `time`, with its position in the list of ended jobs.
+    /// Makes the record of a job that finished at `time`. `place` is its score in the sorted set of jobs.
     static func ended(_ fixture: StoreFixture, _ job: String, at time: Int64, place: Int64? = nil) throws {
         try fixture.redis.run(
             "HSET", app + "job:\(job)", "state", "finished", "created_at", "\(time)", "finished_at",
@@ -140,7 +140,7 @@ extension ScriptCase {
         for job in jobs { try fixture.perform(PushJob(job: Array(job.utf8))) }
     }
 
-    /// Moves jobs to `taken` without a reply, like a blocking move from the inbox.
+    /// Adds jobs to `taken`, as after a blocking move from the inbox whose reply was lost.
     private static func slip(_ fixture: StoreFixture, _ jobs: String...) throws {
         for job in jobs { try fixture.redis.run("RPUSH", app + "taken", job) }
     }
@@ -335,7 +335,8 @@ extension ScriptCase {
         },
     ]
 
-    /// A paused intake with two jobs in the inbox, and `batches` batches. One batch is delayed and one is quarantined.
+    /// Makes an intake that takes few jobs, two jobs in the inbox, and `batches` batches.
+    /// One batch is delayed, and one is quarantined.
     private static func trickle(_ fixture: StoreFixture, batches: Int) throws {
         try fixture.redis.run("HSET", app + "admission", "trickle", "1")
         for batch in 1...batches { try fixture.redis.run("HSET", app + "states", "\(batch)", "x") }
@@ -632,7 +633,7 @@ extension ScriptCase {
         ScriptCase("settles nothing without entries", again: .same) { _ in Settle([]) },
     ]
 
-    /// One more delivered push with a settlement that `change` modifies.
+    /// Makes one more delivered push. Returns a call that settles it, with the changes of `change`.
     private static func one(
         _ fixture: StoreFixture, answers: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {
@@ -645,8 +646,8 @@ extension ScriptCase {
         return Settle([settlement])
     }
 
-    /// Settles eight hundred good responses and two bad tokens. Then the rest of a thousand arrives with `bad` bad tokens,
-    /// of which two are reported.
+    /// Settles 997 responses with two bad tokens, and sets the guard's count of bad tokens to `bad - 2`.
+    /// Returns a call that settles three more responses, two of which add to the guard's count of bad tokens.
     private static func guarded(_ fixture: StoreFixture, bad: Int) throws -> Settle {
         let batch = try fixture.held([("a", 3)])
         for place in 0..<3 {

@@ -13,7 +13,7 @@ extension ScriptCase {
             shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
-    /// Cancels the job from now on.
+    /// Cancels the job; `from` is the start in Unix milliseconds, or 0 for now.
     static func cancel(_ fixture: StoreFixture, _ job: String, from: Int64 = 0) throws {
         try fixture.perform(SetPause(.cancel(job, from: from, keep: 600), by: "me@here"))
     }

@@ -6,7 +6,7 @@ import PushModel
 extension ScriptCase {
     private static let nothing = Answer.other("[0, 0, 0, 0, 0, [], [], []]")
 
-    /// Workers that crash on a push, and the effects on the push.
+    /// Cases of workers that crash at a push, and what the scripts do with the push.
     static let poison = [
         ScriptCase("lists the shards of a worker with pushes in flight", again: .same) { fixture in
             for shard in 0..<3 { try fixture.split(step: shard + 1, [("j\(shard)", 3)], shard: shard) }
@@ -214,7 +214,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Repairs by an operator.
+    /// Cases of repairs that an operator starts.
     static let fsck = [
         ScriptCase("puts a batch that is in no list into its list", again: .other("[]")) { fixture in
             let batch = try fixture.held([("a", 4)])

@@ -16,7 +16,7 @@ extension ScriptCase {
         for id in ids { try fixture.redis.run("RPUSH", app + list, id) }
     }
 
-    /// A batch that is in no list. Its first push belongs to a quarantined job, and its other push was handed over.
+    /// Makes a batch that is in no list. Its first push belongs to a quarantined job, and its second push was reported.
     private static func shelved(_ fixture: StoreFixture) throws -> BatchID {
         try fixture.split([("q", 1), ("a", 1)])
         try fixture.quarantine("q")
@@ -90,7 +90,7 @@ extension ScriptCase {
         },
     ]
 
-    /// A valid batch with a wrong name.
+    /// Returns a repair of a valid batch whose id is wrong.
     private static func misnamed(_ fixture: StoreFixture, _ id: String) throws -> Repair {
         try fixture.redis.run("HSET", app + "states", id, "|0|0||2|..")
         var command = RESPCommand("HSET", app + "batches", id)
@@ -99,7 +99,7 @@ extension ScriptCase {
         return Repair(.batch(id), shards: StoreFixture.shards)
     }
 
-    /// The fields of a job record, and its position in the list of jobs.
+    /// Writes the fields of a job record and its score in the sorted set of jobs.
     private static func jobRecord(
         _ fixture: StoreFixture, _ job: String, _ fields: KeyValuePairs<String, String>
     ) throws {

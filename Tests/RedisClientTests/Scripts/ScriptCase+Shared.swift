@@ -35,7 +35,8 @@ extension ScriptCase {
         },
     ]
 
-    /// Refuses the rest of a job of five pushes. `offset` pushes are split, and the pushes in `ended` have an outcome.
+    /// Returns a call that refuses the rest of a job of five pushes. `offset` pushes are split.
+    /// `ended` has the outcomes of pushes, as fields of the job record.
     private static func cut(_ fixture: StoreFixture, offset: Int, _ ended: KeyValuePairs<String, String>)
         throws
         -> Refuse
@@ -61,7 +62,7 @@ extension ScriptCase {
         },
     ]
 
-    /// One item of each kind, with and without tokens.
+    /// Returns an entry with one item of each kind, with and without tokens.
     private static func everyKind() -> [UInt8] {
         var builder = ResultsBuilder()
         let tokens = StoreFixture.tokens(3)

@@ -11,13 +11,13 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
     enum Answer: Sendable {
         /// A second run gives the same reply.
         case same
-        /// A second run gives this reply.
+        /// A second run gives this reply instead of the first run's reply.
         case other(String)
-        /// The reply of a second run may differ, because the reply contains more than the effect.
+        /// A second run may give any reply, for example because the reply contains a time.
         case any
         /// The script did a part of the work, and a second run does the next part.
         case next
-        /// The script refuses each call with this error, and nothing changes.
+        /// The script refuses the first run and the second run with this error, and changes nothing.
         case refused(String)
 
         var changesMore: Bool {
@@ -35,7 +35,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
 
     let script: Script
     let what: String
-    /// The reply to a repeated call.
+    /// The expected reply to a repeated call.
     let again: Answer
     /// Prepares the situation, and returns the call.
     let prepare: @Sendable (StoreFixture) throws -> RESPCommand
@@ -51,7 +51,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A script of the farm with its keys and arguments.
+    /// Makes a case of a script that no request type calls. `prepare` returns the number of keys, the keys and the arguments.
     init(
         _ script: Script, _ what: String, again: Answer,
         _ prepare: @escaping @Sendable (StoreFixture) throws -> [String]
@@ -73,7 +73,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case once, twice, replyLost, withoutMemory
     }
 
-    /// The data before, the last reply, the data after, and the wake-ups.
+    /// The data before the call, the reply (of the last run if there are two), the data after the call, and the wake-ups.
     struct Outcome {
         let before: RedisDump
         let answer: String
@@ -81,7 +81,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let woken: [String]
     }
 
-    /// - Parameter redis: a Redis whose data are deleted first.
+    /// - Parameter redis: the Redis for the run. The method first deletes all its data.
     func run(_ way: Way, on redis: PrivateRedis) throws -> Outcome {
         let fixture = try StoreFixture(on: redis)
         let command = try prepare(fixture)

@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    /// The effects were recorded from the scripts and reviewed against their contracts. `PUSHFARM_RECORD=1` records them again.
+    /// The effects were recorded from the scripts, and reviewed against the contracts in the scripts' headers.
+    /// `PUSHFARM_RECORD=1` records the effects again.
     @Test(arguments: ScriptCase.all) func `a case has exactly the effects in effects.txt`(
         scriptCase: ScriptCase
     ) throws {

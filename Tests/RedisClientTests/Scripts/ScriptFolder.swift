@@ -18,7 +18,7 @@ enum ScriptFolder {
         try file(name, in: sources)
     }
 
-    /// A script, or a file of the folder `Shared`.
+    /// Reads the text of a script, or of a file in the folder `Shared`.
     private static func file(_ name: String, in folder: URL) throws -> String {
         let isShared =
             SharedScript(rawValue: name) != nil && !Script.allCases.contains { $0.rawValue == name }
@@ -26,7 +26,7 @@ enum ScriptFolder {
         return try String(contentsOf: folder.appending(path: path), encoding: .utf8)
     }
 
-    /// The text of the script, or nil without such a folder.
+    /// The text of the script; nil if `PUSHFARM_SCRIPTS` is not set.
     static func text(of script: Script) throws -> String? {
         guard let other else { return nil }
         return try assemble(script) { name in
@@ -47,7 +47,8 @@ enum ScriptFolder {
         SharedScript.used(by: script.text).map(\.rawValue)
     }
 
-    /// The library of the function, from the folder or from the program.
+    /// Returns the command that loads the function library, from the folder in `PUSHFARM_SCRIPTS` or, without it, from the
+    /// program.
     static func functionCommand() throws -> RESPCommand {
         guard let other else { return FunctionLibrary.loadCommand }
         let text = try ["submit.lua", "request_cancel.lua"].map {

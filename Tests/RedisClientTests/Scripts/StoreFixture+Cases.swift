@@ -19,7 +19,7 @@ extension StoreFixture {
         _ = try perform(Take(token: token, known: 0, maxJobs: 99, maxBytes: 9999, maxJobBytes: 9999))
     }
 
-    /// A split of two of the five pushes of a job.
+    /// Returns a call that splits the first two of the five pushes of job "big".
     func firstPart() -> Split {
         Split(
             token: token, step: 1, dropped: 0, head: IntakeHead(job: "big", offset: 2),
@@ -27,7 +27,7 @@ extension StoreFixture {
             batches: [.init(shard: 0, lane: .high, tokens: 2, body: Self.body([("big", 2)]))])
     }
 
-    /// A batch that the worker w1 holds.
+    /// Returns a batch that the worker w1 has checked out.
     func held(
         step: Int = 1, _ jobs: [(id: String, tokens: Int)], lane: Lane = .high, credit: Int = 100
     ) throws -> Checkout.Batch {
@@ -35,7 +35,8 @@ extension StoreFixture {
         return try checkout(credit: credit).batches[0]
     }
 
-    /// A batch that was checked out and became delayed again when Redis returned to an earlier state.
+    /// Makes a delayed batch and returns its id.
+    /// A worker may still have such a batch after Redis has returned to an earlier state.
     func delayed(_ jobs: [(id: String, tokens: Int)]) throws -> BatchID {
         try split(jobs, due: 4_000_000_000_000)
         return BatchID(
@@ -68,17 +69,17 @@ extension StoreFixture {
         _ = try report(batch, 0..<1, entry: Self.delivered("j2", 1))
     }
 
-    /// Reclaims the batches of all shards. No job is blamed, unless the caller passes another loss.
+    /// Reclaims the batches of all shards. With the default `loss`, no push counts as suspect because of the loss of the workers.
     func reclaim(_ workers: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
         Reclaim(.gone(workers), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
     }
 
-    /// Sets the state of a batch: `worker|deliveries|granted|caution|open|map`.
+    /// Sets the state of a batch: `worker|deliveries|granted|suspicion|open|map`.
     func set(_ batch: BatchID, to state: String) throws {
         try redis.run("HSET", "{pushfarm:demo}:states", "\(batch)", state)
     }
 
-    /// Quarantines a job as after `crashes` crashes that blame the job.
+    /// Quarantines a job as if `crashes` crashes had counted against the job.
     func quarantine(_ job: String, crashes: Int = 5) throws {
         let gate = "{pushfarm:demo}:admission"
         try redis.run("HSET", "{pushfarm:demo}:paused_jobs", job, "7")

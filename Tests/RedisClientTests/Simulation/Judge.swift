@@ -4,8 +4,8 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks an app's keys after every step of a simulation. It follows docs/internals/redis-keys.md alone and shares no code with
-/// the product's own audit, which may have the same faults as the scripts.
+/// Checks an app's keys after every step of a simulation. The judge follows docs/internals/redis-keys.md alone.
+/// It shares no code with the farm's accounting check, because that check may contain the same faults as the other scripts.
 enum Judge {
     static func load(into redis: PrivateRedis) throws -> [UInt8] {
         try #require(try redis.run("SCRIPT", "LOAD", text).bytes)
@@ -40,7 +40,7 @@ enum Judge {
         end
         local bodies, states, places = map('batches'), map('states'), {}
 
-        -- Segments of a body: job, positions, whether it is sent at most once.
+        -- The segments of a batch body: job, positions, whether the segment's pushes are sent at most once.
         local function segments(body)
             local version, n, at = struct.unpack('>BI2', body)
             local list = {}
@@ -228,7 +228,7 @@ enum Judge {
         check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'admission', 'cancels') or '0'), 'admission counts other cancels')
         check(parked == tonumber(call('HGET', P .. 'admission', 'pauses') or '0'), 'admission counts other pauses')
 
-        -- The intake: the job that it splits exists.
+        -- The intake: a job that is split partly is in `taken` and has a job record.
         local taken = call('LLEN', P .. 'taken')
         check(not intake.head or taken > 0, 'the partly split job is not taken')
         check(tonumber(intake.suspects or '0') <= taken, intake.suspects or '', 'suspect jobs of', taken, 'taken jobs')

@@ -5,7 +5,7 @@ import Foundation
 
 /// A script with one changed line, like an accidental edit.
 struct LineMutant: Sendable, CustomStringConvertible {
-    /// The name of the file: a script, or a file that scripts share.
+    /// The name of the changed file: a script, or a file that several scripts share.
     let name: String
     let line: Int
     let before: String
@@ -14,7 +14,7 @@ struct LineMutant: Sendable, CustomStringConvertible {
 
     var description: String { "\(name):\(line)  \(before)  ⟶  \(after.isEmpty ? "(gone)" : after)" }
 
-    /// The text of the changed script, or nil for scripts that do not contain the file.
+    /// The text of the script with the changed line; nil if the script does not contain the changed file.
     func text(of script: Script) throws -> String? {
         guard name == script.rawValue || ScriptFolder.sharedFiles(of: script).contains(name) else {
             return nil
@@ -22,7 +22,7 @@ struct LineMutant: Sendable, CustomStringConvertible {
         return try ScriptFolder.assemble(script) { $0 == name ? text : try ScriptFolder.file($0) }
     }
 
-    /// The scripts that contain the file.
+    /// The scripts that contain the changed file.
     var scripts: [Script] {
         Script.allCases.filter { name == $0.rawValue || ScriptFolder.sharedFiles(of: $0).contains(name) }
     }
@@ -62,7 +62,7 @@ struct LineMutant: Sendable, CustomStringConvertible {
                 start = range.upperBound
             }
         }
-        // A condition that is always or never true.
+        // Variants in which the line's condition is always true or always false.
         if let range = line.range(of: #"if .* then"#, options: .regularExpression) {
             variants.append(line.replacingCharacters(in: range, with: "if true then"))
             variants.append(line.replacingCharacters(in: range, with: "if false then"))

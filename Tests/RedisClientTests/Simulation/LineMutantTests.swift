@@ -5,11 +5,13 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Layer C of the proof: every line of every script is changed in turn (docs/internals/proof.md, `make mutants`).
+/// Layer C of the proof: changes every line of every script, one at a time, and checks that a test fails
+/// (docs/internals/proof.md, `make mutants`).
 @Suite struct LineMutantTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// Changes that neither the cases nor the simulation notice are written into a folder, so that other tests can try them.
+    /// If neither the cases nor the simulation notice a change, the test writes the changed script into a folder, so that other
+    /// tests can try it.
     @Test(.enabled(if: environment["PUSHFARM_MUTANTS"] != nil))
     func `every changed line is noticed`() async throws {
         let folder = Self.environment["PUSHFARM_MUTANTS"] ?? ""
@@ -36,7 +38,7 @@ import Testing
         )
     }
 
-    /// Writes the mutant to a folder for `PUSHFARM_SCRIPTS`.
+    /// Writes the changed script to a folder that `PUSHFARM_SCRIPTS` can name.
     private static func keep(_ mutant: LineMutant, in folder: String) throws {
         let shared = SharedScript.allCases.map(\.rawValue)
         try FileManager.default.createDirectory(
@@ -60,9 +62,9 @@ private final class MutantBench {
     private var redis: PrivateRedis
     private var run: SimulationRun
     private let cases: [(case: ScriptCase, lines: [String])]
-    /// Milliseconds until a script that does not end counts as noticed.
+    /// The time limit of a script in milliseconds. A change after which a script runs longer counts as noticed.
     private static let timeout: Int32 = 5_000
-    /// The number of seeds of each profile.
+    /// The number of seeds that the simulation tries with each profile.
     private let seeds: UInt64
 
     private static let environment = ProcessInfo.processInfo.environment
@@ -78,7 +80,7 @@ private final class MutantBench {
         }
     }
 
-    /// The error for a case that would count every change as noticed.
+    /// The error for a script case that fails even with the unchanged scripts. Such a case would seem to notice every change.
     private struct Unfit: Error, CustomStringConvertible {
         let description: String
     }
@@ -91,16 +93,17 @@ private final class MutantBench {
         return one.again.allows(twice.answer, after: once.answer)
     }
 
-    /// - Throws: if the change could not be tried. The change is then neither noticed nor unnoticed.
+    /// - Throws: if the change could not be tried. Such a change counts neither as noticed nor as unnoticed.
     func notice(of mutant: LineMutant) throws -> LineMutantTests.Notice {
         var notice = Result<LineMutantTests.Notice, any Error>.success(.nobody)
-        // The preparation of a case may expect an effect that a changed script does not have. The change is then noticed.
+        // The preparation of a case may fail, because it expects an effect that the changed script does not have.
+        // Such a failure means that the case noticed the change.
         withKnownIssue(isIntermittent: true) { notice = Result { try tryOut(mutant) } }
         return try notice.get()
     }
 
     private func tryOut(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
-        // A script that does not end blocks its Redis forever.
+        // A script that does not end blocks its Redis forever, so the test starts a new Redis.
         if !redis.answers { redis = try PrivateRedis(timeout: Self.timeout) }
         if !run.redis.answers { run = try SimulationRun(timeout: Self.timeout) }
         redis.variant.change = mutant

@@ -7,7 +7,7 @@ struct Mutant: Sendable, CustomStringConvertible {
     let description: String
     let original: String
     let replacement: String
-    /// A seed that quickly reveals the fault. The other seeds are tried only if this seed fails to.
+    /// A seed that quickly reveals the fault. The test tries other seeds only if this seed does not reveal the fault.
     let shown: Seed?
 
     struct Seed: Sendable {
@@ -24,7 +24,7 @@ struct Mutant: Sendable, CustomStringConvertible {
         self.shown = shown
     }
 
-    /// The changed text, or nil for other scripts.
+    /// The text of the script with the fault; nil if the fault is in a different script.
     func text(of script: Script) -> String? {
         guard script == self.script else { return nil }
         let text = String(decoding: script.text, as: UTF8.self)

@@ -5,7 +5,7 @@ struct SimulatedClock {
     private(set) var skew: Int64 = 0
 
     private static let start: Int64 = 1_700_000_000_000_000
-    /// The maximum error of the Redis clock in microseconds.
+    /// The maximum difference between the Redis clock and the true time, in microseconds.
     private static let most: Int64 = 7_200_000_000
 
     /// The Redis time in microseconds since 1970.

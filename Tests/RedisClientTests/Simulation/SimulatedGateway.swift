@@ -1,21 +1,22 @@
 import PushModel
 
-/// The gateway that records all sent pushes. The final checks compare its record with Redis.
+/// A gateway that records all accepted pushes. At the end of the run the simulation compares this record with Redis.
 final class SimulatedGateway {
     enum Answer: Equatable { case delivered, failed, throttled, unknown, unprocessed }
 
-    /// A response with status 200 and its turn. `isForgotten` means that Redis has lost its data of that turn.
+    /// The turn of a response with status 200. `isForgotten` means that Redis has lost its data of this turn.
     struct Acceptance {
         let turn: Int
         var isForgotten: Bool
     }
 
-    /// The acceptances by token.
+    /// The acceptances of each token.
     private(set) var accepted: [[UInt8]: [Acceptance]] = [:]
     /// Tokens that crash the worker that sends them.
     var poison: Set<[UInt8]> = []
 
-    /// The fixed response to a token from any worker. Nil: the deadline of the push passes before a send.
+    /// The final response to a token, which depends on the token only; nil if the deadline of the token's push has passed before
+    /// any send.
     static func fate(_ token: [UInt8]) -> Answer? {
         switch XXH64.hash(token, seed: 77) % 100 {
         case 0..<80: .delivered
@@ -24,7 +25,7 @@ final class SimulatedGateway {
         }
     }
 
-    /// Whether a failed push fails because of its token.
+    /// Whether a failed push to the token fails because the token is invalid. Otherwise it becomes a dead letter.
     static func isTokenAtFault(_ token: ArraySlice<UInt8>) -> Bool { (token.last ?? 0) % 2 == 0 }
 
     /// - Parameter trouble: a number below 100 that selects the fault.
@@ -39,7 +40,7 @@ final class SimulatedGateway {
         return trouble < 5 ? .unknown : fate
     }
 
-    /// Redis has returned to its state of this turn.
+    /// Redis was restored to its state at the end of this turn.
     func redisWentBack(to turn: Int) {
         for (token, list) in accepted where list.contains(where: { $0.turn > turn }) {
             accepted[token] = list.map {
@@ -49,6 +50,6 @@ final class SimulatedGateway {
     }
 
     func times(_ token: [UInt8]) -> Int { accepted[token]?.count ?? 0 }
-    /// The number of acceptances without those that Redis cannot know.
+    /// The number of acceptances that Redis has not forgotten.
     func timesKnown(_ token: [UInt8]) -> Int { accepted[token]?.count { !$0.isForgotten } ?? 0 }
 }

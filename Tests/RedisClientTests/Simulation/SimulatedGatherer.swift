@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A results consumer that reads entries, decides and settles.
+/// A results consumer that reads results entries, computes their settlements and settles them.
 final class SimulatedGatherer {
     private let name: String
     private unowned let simulation: Simulation

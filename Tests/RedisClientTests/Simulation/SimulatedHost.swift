@@ -3,16 +3,15 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A coordinator from the view of the scripts: leases, intake, results consumer, promoter and two workers.
+/// A coordinator that makes the same calls as a real one: for leases, intake, results consumer, promoter and two workers.
 final class SimulatedHost {
-    /// The maximum of bytes of a job.
     static let jobBytes = 1000
     private static let lease = Duration.seconds(10)
     private static let margin: Int64 = 2_000_000
     private static let renewInterval: Int64 = 3_000_000
     private static let reclaimInterval: Int64 = 5_000_000
 
-    /// The end of a worker from the view of its host.
+    /// How a worker ended, as its host sees it.
     enum End { case orderly, crash, kill }
 
     let name: String
@@ -26,7 +25,7 @@ final class SimulatedHost {
     private var tokens: [LeaseField: FenceToken] = [:]
     /// Acquired shards whose earlier in-flight batches are not reclaimed yet. No worker gets such a shard.
     private var unreclaimed: Set<Int> = []
-    /// Shards that the host hands over, with the number of turns to wait.
+    /// Shards that the host hands over, each with the turn until which the host waits for the shard's batches.
     private var leaving: [Int: Int] = [:]
     private var pendingReleases: [LeaseField: FenceToken] = [:]
     /// Ended workers whose batches are not reclaimed yet.
@@ -36,7 +35,7 @@ final class SimulatedHost {
     private var leaseEnd: Int64 = 0
     private var lastKept: Int64 = -renewInterval
     private var lastReclaimed: Int64 = -reclaimInterval
-    /// A script replied FENCED.
+    /// Whether a script replied FENCED, so that the host must check its leases.
     private var isDoubtful = false
     private var stoppedUntil = 0
     private lazy var intake = SimulatedIntake(simulation)
@@ -50,7 +49,7 @@ final class SimulatedHost {
 
     /// Replaces the process with a new process.
     ///
-    /// The new process holds the host's lock. It therefore knows that the old process is gone, and takes its leases over at once.
+    /// The new process has the host's lock, so it knows that the old process has exited. It takes over the old leases at once.
     func restart(after turns: Int) {
         predecessor = instance
         instance = simulation.name(name)
@@ -92,13 +91,14 @@ final class SimulatedHost {
         }
     }
 
-    /// Calls in flight get no reply, and leases are checked at once.
+    /// From now on the host is connected to a different Redis server.
+    /// Calls in flight get no reply, and the host renews its leases at once.
     func redisIsAnother() {
         for worker in workers { worker.redisIsAnother() }
         lastKept = -Self.renewInterval
     }
 
-    /// Hands one of its shards over in order to any host.
+    /// Starts to hand over one of this host's shards. Any host may acquire it afterwards.
     func handOver() {
         let mine = (0..<Simulation.shards).filter { tokens[.shard($0)] != nil && leaving[$0] == nil }
         guard let shard = simulation.pick(mine) else { return }
@@ -208,7 +208,8 @@ final class SimulatedHost {
         unreclaimed.remove(shard)
     }
 
-    /// A new nonce makes fencing tokens that no script has seen. The old tokens are known to be gone, because they were its own.
+    /// Forgets all leases and continues with a new nonce, so that new fencing tokens differ from all old ones.
+    /// The host may acquire its old leases at once, because they belonged to this process.
     private func renounce() {
         renounced += 1
         (isDoubtful, pendingReleases) = (false, [:])
@@ -233,7 +234,7 @@ final class SimulatedHost {
         return true
     }
 
-    /// Reclaims the batches that previous owners left in flight.
+    /// Reclaims the batches of newly acquired shards that previous owners left in flight.
     private func reclaimWon() throws {
         let won = unreclaimed.sorted().compactMap { shard in tokens[.shard(shard)].map { (shard, $0) } }
         guard !won.isEmpty else { return }
@@ -243,7 +244,7 @@ final class SimulatedHost {
         unreclaimed = []
     }
 
-    /// No worker holds a batch of these shards. Shards that are being handed over are released.
+    /// Called when no worker holds a batch of these shards any more. Releases the shards that are being handed over.
     private func emptied(_ shards: some Sequence<Int>) {
         for shard in shards where leaving[shard] != nil {
             guard let token = tokens[.shard(shard)] else { continue }
@@ -252,7 +253,7 @@ final class SimulatedHost {
         }
     }
 
-    /// Without a confirmation by Redis the host owns nothing.
+    /// Forgets all leases. The host owns no shard until Redis has confirmed a lease again.
     private func forgetLeases() {
         guard !tokens.isEmpty else { return }
         (tokens, unreclaimed, leaving) = ([:], [], [:])

@@ -3,15 +3,15 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The intake of a coordinator. It takes jobs, and splits or refuses them in steps.
+/// The intake of a coordinator. The intake takes jobs, and splits or refuses them in steps.
 final class SimulatedIntake {
-    /// A taken job and its known state.
+    /// A taken job and what the intake knows about it.
     private struct Taken {
         let raw: [UInt8]
-        /// The number of the job, or nil if the job is to be refused.
+        /// The number of the job; nil if the intake must refuse the job.
         var job: Int?
         var id: String
-        /// The number of accepted pushes in batches, or nil before the job record is open.
+        /// The number of accepted pushes that are already in batches; nil if the job record does not exist yet.
         var split: Int?
     }
 
@@ -24,10 +24,10 @@ final class SimulatedIntake {
     private var served: FenceToken?
     private var step = 0
     private var taken: [Taken] = []
-    /// The step that got no reply. The intake repeats the same step.
+    /// The last step, if it got no reply. The intake repeats this step.
     private var plan: Plan?
 
-    /// The process that parses jobs, and the processes that a job ended.
+    /// The name of the process that parses jobs, and the last such process that a job has crashed.
     private var process = ""
     private var ended: (name: String, isOnlyApp: Bool)?
 
@@ -104,7 +104,8 @@ final class SimulatedIntake {
         return taken.allSatisfy { $0.job != nil }
     }
 
-    /// Moves a job to the taken jobs under any intake, and splits the job if it came alone.
+    /// Waits for the next job with a command that is not fenced, so it moves a job to `taken` even if another process owns the
+    /// intake. Splits the job if it is the only taken job.
     private func wait(_ token: FenceToken) throws {
         guard let raw = try simulation.attempt(NextJob(timeout: .zero)) ?? nil else {
             served = nil

@@ -3,19 +3,19 @@ import PushModel
 /// A job from a producer and its expected result.
 struct SimulatedJob {
     let number: Int
-    /// The id of the job, or nil if the farm makes the id.
+    /// The id of the job; nil if the job has none, so that the farm makes one.
     let id: String?
     let tokens: [[UInt8]]
     let delivery: DeliveryGuarantee
     let lane: Lane
-    /// The Redis time in milliseconds before which no push is sent, or 0 for now.
+    /// The Redis time in milliseconds before which no push may be sent; 0 if the pushes may be sent at once.
     let due: Int64
     let raw: [UInt8]
-    /// A process that reads a batch of the job crashes.
+    /// Whether a process that reads a batch of the job crashes.
     let isPoison: Bool
-    /// Redis returned to a state before the job was pushed.
+    /// Whether Redis returned to a state from before the push of the job.
     var mayBeLost = false
-    /// An operator has cancelled the job.
+    /// Whether an operator has cancelled the job.
     var mayBeCancelled = false
 
     init(number: Int, simulation: Simulation) {

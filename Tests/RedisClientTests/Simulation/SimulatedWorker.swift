@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A worker process: the product's own ``Window`` between Redis and the gateway, on a connection that breaks.
+/// A worker process: the farm's own ``Window`` between Redis and the gateway, with a connection that breaks.
 final class SimulatedWorker {
     private enum Call {
         case checkOut(Checkout)
@@ -23,13 +23,13 @@ final class SimulatedWorker {
     let slot: Int
     private unowned let simulation: Simulation
     private let window: Window
-    /// The end of the lease that the coordinator sent. The worker may start pushes until then.
+    /// The end of the lease that the coordinator sent. The worker may send pushes until this time.
     var leaseEnd: Int64 = 0
-    /// The coordinator is gone, so the worker finishes.
+    /// Whether the coordinator has exited. If so, the worker sends no more pushes, reports its outcomes and exits.
     private(set) var isOrphaned = false
-    /// A script replied that a shard has another owner. The coordinator reads this flag.
+    /// Whether a script replied that a shard has another owner. The coordinator reads this flag.
     var isFenced = false
-    /// Withdrawn shards without held batches. The coordinator reads this set.
+    /// Withdrawn shards of which the worker has no batch any more. The coordinator reads this set.
     var released: Set<Int> = []
     private(set) var isGone = false
     private var assigned: [Int: FenceToken] = [:]
@@ -39,11 +39,12 @@ final class SimulatedWorker {
     private var wire: [Call] = []
     private var flying: [Flying] = []
     private var isConnected = true
-    /// The next connection reaches a different Redis.
+    /// Whether the next connection reaches a different Redis.
     private var isRedisAnother = false
     private var isBroken = false
     private var stoppedUntil = 0
-    /// The worker checked its lease just before it was suspended.
+    /// Whether the worker was suspended just after it had checked its lease.
+    /// If so, it sends once more although the lease may have ended.
     private var isBlind = false
     private var lastLook: Int64 = 0
 
@@ -87,14 +88,14 @@ final class SimulatedWorker {
 
     func resume() { stoppedUntil = 0 }
 
-    /// Starts nothing new, and ends after all outcomes are reported.
+    /// Makes the worker take no new work, and exit after it has reported all outcomes.
     func finish() {
         isOrphaned = true
         window.now = now
         window.change(to: .returning)
     }
 
-    /// The connection is lost, and so is the Redis behind it.
+    /// Breaks the connection. The next connection reaches a different Redis.
     func redisIsAnother() { (isBroken, isRedisAnother) = (true, true) }
 
     private var now: ContinuousClock.Instant { Self.start + .microseconds(simulation.clock.now) }
@@ -127,7 +128,7 @@ final class SimulatedWorker {
         if isOrphaned, window.isIdle && flying.isEmpty || simulation.chance(3) { isGone = true }
     }
 
-    /// The end of a turn of the loop: the requests of the window are sent.
+    /// Ends a turn of the loop: takes the window's actions, and puts its requests to Redis in flight.
     private func turn() throws {
         window.yieldsToSuspect = window.suspect != nil
         for action in window.takeActions() {
@@ -245,7 +246,7 @@ final class SimulatedWorker {
         window.reconnected(isOther: isOther)
     }
 
-    /// Executes `calls` of the calls in flight now or later. No call gets a reply.
+    /// Breaks the connection. Redis executes the first `calls` calls in flight, either at once or later. No call gets a reply.
     private func breakConnection(calls: Int) throws {
         simulation.note("\(name) loses its connection")
         if !isBroken {
@@ -288,7 +289,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// The call gets no reply.
+    /// Tells the window that the call got no reply.
     private func fail(_ call: Call) {
         let lost = StoreError.redis(.notConnected("lost"))
         switch call {
@@ -321,7 +322,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// A description for the search for a fault.
+    /// A description of the worker's state, which helps to find the cause of a failure.
     var description: String {
         let held = window.held.values.sorted { $0.number < $1.number }.map {
             "\($0.id) \($0.ownership) credit \($0.granted)/\($0.count) reported \($0.reported) unreported \($0.unreported)"

@@ -5,14 +5,14 @@ import Testing
 
 /// Finishes all work and checks every number.
 extension Simulation {
-    /// The maximum of turns without faults until all work is done. A normal run needs some dozens.
+    /// The maximum number of turns without faults in which all work must finish. A normal run needs some dozens of turns.
     private static let mostRounds = 800
 
     func finish() throws {
         isQuiet = true
         isPaused = false
         note("quiet")
-        // One host is left, and the leases of the other hosts expire.
+        // From now on only one host runs. The leases of the other hosts expire.
         orphans = []
         hosts.removeLast(hosts.count - 1)
         hosts[0].resume()
@@ -21,7 +21,7 @@ extension Simulation {
             guard round % 4 == 0 else { continue }
             let depths = try perform(ReadDepths(shards: Self.shards))
             if round % 12 == 0, depths.delayed > 0 {
-                // The Redis clock may have been hours ahead when a push was delayed.
+                // Pushes may be delayed by hours, because the Redis clock may have been hours ahead at the time of the delay.
                 clock.jump(600_000_000)
             }
             guard depths.isEmpty else { continue }
@@ -29,7 +29,7 @@ extension Simulation {
                 note("the end, after \(round) turns")
                 return try checkAccounting()
             }
-            // The cause is fixed, and an operator resumes the jobs.
+            // Only quarantined batches are left. From now on no job crashes its readers, and an operator resumes the jobs.
             if !isCured { try checkPaused(depths.paused) }
             isCured = true
             try releaseAll()
@@ -39,7 +39,7 @@ extension Simulation {
             hosts[0].workers.map(\.description).joined(separator: "; "))
     }
 
-    /// Whether reading a batch of the job crashes the reader.
+    /// Whether a process that reads a batch of the job crashes.
     func isPoison(_ job: String) -> Bool { !isCured && number(of: job).map { jobs[$0].isPoison } ?? false }
 
     private func number(of job: String) -> Int? {
@@ -73,7 +73,7 @@ extension Simulation {
             try check(mine[0], of: job)
             suspected += mine[0].maybeDuplicated
         }
-        // A failing disk may add duplicates that a restored Redis cannot know.
+        // After a restore Redis cannot count the duplicates of acceptances that it has forgotten.
         let (duplicates, unknown) = gateway.duplicates
         guard duplicates <= suspected + unknown else {
             let twice = gateway.accepted.filter { $0.value.count > 1 }.map {
@@ -102,7 +102,7 @@ extension Simulation {
         try check(jobRecord.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
         let reached = job.tokens.count { gateway.timesKnown($0) > 0 }
         if jobRecord.cancelled > 0 {
-            // Some pushes with an unknown outcome may have reached the gateway.
+            // The gateway may have accepted some of the pushes that failed with an unknown outcome.
             let unknown = jobRecord.reasons["unknown", default: 0]
             try check(
                 reached <= jobRecord.delivered + jobRecord.maybeDuplicated + unknown,
@@ -125,7 +125,8 @@ extension Simulation {
         try check(jobRecord.submitted == job.tokens.count, "was not submitted with \(job.tokens.count)")
     }
 
-    /// Each event exists once, because producers rely on this. Events that Redis forgot were lost together with their cause.
+    /// Checks that no event exists twice, because producers rely on this. Redis forgets an event only together with the data of
+    /// its cause.
     private func checkEvents() throws {
         var seen: [String: Int] = [:]
         var kinds: [String: Int] = [:]
@@ -166,7 +167,7 @@ extension Simulation {
         }
     }
 
-    /// Checks that no growing data remain.
+    /// Checks that no keys remain that would grow with the number of jobs.
     private func checkRest() throws {
         let left = try redis.run("KEYS", "*").array?.compactMap(\.text) ?? []
         let known = [
@@ -182,7 +183,7 @@ extension Simulation {
         }
         let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "settlement").array?.first?.integer
         guard pending == 0 else { throw SimulationFault.count("\(pending ?? -1) entries are pending") }
-        // An operator may have paused a job that Redis then forgot.
+        // A mark may remain for a job that an operator paused and that a restored Redis then forgot.
         let isPaused = try (pauses(.jobs) + pauses(.cancels)).contains { mark in
             !jobs.contains { $0.id == mark.text && $0.mayBeLost }
         }
@@ -191,7 +192,7 @@ extension Simulation {
 }
 
 extension SimulatedGateway {
-    /// The number of duplicate 200 responses, and the number that Redis cannot know.
+    /// The number of duplicate 200 responses, and the number of all 200 responses that Redis has forgotten.
     fileprivate var duplicates: (all: Int, forgotten: Int) {
         accepted.values.reduce((0, 0)) { sum, list in
             (sum.0 + list.count - 1, sum.1 + list.count { $0.isForgotten })
@@ -200,7 +201,7 @@ extension SimulatedGateway {
 }
 
 extension ReadDepths.Reply {
-    /// Only quarantined batches remain.
+    /// Whether only quarantined batches remain.
     fileprivate var isEmpty: Bool {
         inbox + taken + delayed + results == 0 && shards.allSatisfy { $0.high + $0.bulk + $0.flight == 0 }
     }

@@ -61,7 +61,8 @@ extension Simulation {
     private func killHost() {
         guard let host = pick(hosts) else { return }
         note("\(host.name) is killed")
-        // The workers notice the loss, stop, and report their outcomes. Some workers are suspended or dead instead.
+        // Some workers notice that their coordinator has exited, and report their outcomes before they exit.
+        // Others are suspended, or die with the coordinator.
         for worker in host.workers where chance(60) {
             if chance(80) { worker.finish() }
             if chance(30) { worker.stop(for: 5 + below(245)) }
@@ -73,7 +74,8 @@ extension Simulation {
 
     // MARK: Redis goes back in time
 
-    /// The maximum of microseconds that a Redis forgets. This is more than a lost disk write, and covers what a worker keeps.
+    /// The maximum time, in microseconds, whose data a restored Redis has lost.
+    /// This is longer than a Redis after a power failure loses, and shorter than the time for which workers keep their outcomes.
     private static let forgetfulness: Int64 = 6_000_000
     private static let databases = 1...9
 
@@ -105,7 +107,7 @@ extension Simulation {
             for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', 0) end
             """, "0", "\(checkpoint.database)")
         for number in checkpoint.jobs..<max(checkpoint.jobs, jobs.count) { jobs[number].mayBeLost = true }
-        // Later copies contain data that no longer exist.
+        // Copies from later turns contain data that the restored Redis never had.
         checkpoints.removeAll { $0.turn > checkpoint.turn }
         gateway.redisWentBack(to: checkpoint.turn)
         forgetLateRequests()

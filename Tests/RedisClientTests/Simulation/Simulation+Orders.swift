@@ -12,7 +12,7 @@ extension Simulation {
             return
         }
         let later = chance(20) ? clock.redisMilliseconds + Int64(below(5_000)) : 0
-        // The job record shows whether the cancel happened, even if the reply is lost.
+        // The call may be executed even if its reply is lost. The job record shows at the end whether it was.
         jobs[number].mayBeCancelled = true
         note("an operator cancels \(id)")
         guard try attempt(SetPause(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else {
@@ -66,12 +66,12 @@ extension Simulation {
         return request.pauses(try perform(request))
     }
 
-    /// Most workers receive the recall. Some receive it at once and some never.
+    /// Tells workers at random to drain the batches of these jobs and shards. Some workers never receive this message.
     private func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
         for worker in hosts.flatMap(\.workers) where chance(85) { worker.recall(jobs, shards) }
     }
 
-    /// The last operator resumes everything.
+    /// Resumes everything that operators or the farm have paused.
     func releaseAll() throws {
         for item in try pauses(.jobs) { try perform(ResumePaused(.job(item.text), limit: 1000)) }
         for item in try pauses(.devices) { try perform(ResumePaused(.device(item.name), limit: 1000)) }

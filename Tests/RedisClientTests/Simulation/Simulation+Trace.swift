@@ -3,7 +3,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Describes requests and replies in words, for the search for a fault.
+/// Describes requests and replies in words, which helps to find the cause of a failure.
 extension Simulation {
     func traced<Step: Request>(_ request: Step) -> String {
         guard trace != nil else { return "" }

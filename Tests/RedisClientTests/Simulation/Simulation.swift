@@ -6,14 +6,14 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Coordinators, workers and a gateway on one real Redis, one step at a time. One sequence of random numbers decides everything:
-/// requests get lost, are executed twice or late, or lose their replies. Workers and hosts die, stop and return.
+/// Runs coordinators, workers and a gateway on one real Redis, one step at a time. One sequence of random numbers decides every
+/// event. Requests are lost, executed twice or executed late, or their replies are lost. Workers and hosts die, stop and return.
 /// Redis returns to earlier states, and its clock jumps.
 ///
 /// After every script a ``Judge`` checks the accounting. The final outcome of each token is fixed, so each final count is known.
 final class Simulation {
     static let shards = 4
-    /// A process that parses this job crashes.
+    /// A job that crashes the process that parses it.
     static let deadlyJob = Array("deadly".utf8)
     private static let mostJobs = 16
     let redis: PrivateRedis
@@ -30,14 +30,14 @@ final class Simulation {
     /// Earlier states of Redis for a restore, oldest first.
     var checkpoints: [Checkpoint] = []
     var ownCrashes = 0
-    /// No more faults happen, and the remaining work must finish.
+    /// Whether no more faults happen. The remaining work must then finish.
     var isQuiet = false
-    /// Jobs no longer crash their readers.
+    /// Whether the cause of crashes is fixed, so that no job crashes its readers.
     var isCured = false
     var isPaused = false
     /// The calls that Redis executed, by kind of request.
     private(set) var calls: [String: Int] = [:]
-    /// The last events, or nil when no trace is requested.
+    /// The events of the run, in words; nil if the caller requested no trace.
     private(set) var trace: [String]?
     private var late: [(turn: Int, action: () throws -> Void)] = []
     private var names = 0
@@ -81,7 +81,8 @@ final class Simulation {
 
     // MARK: Requests
 
-    /// Sends a request over an unreliable connection. Nil means that no reply came and that the execution is unknown.
+    /// Sends a request over an unreliable connection.
+    /// Returns nil if no reply arrived, so that the caller does not know whether Redis executed the request.
     func attempt<Step: Request>(_ request: Step) throws -> Step.Reply? {
         if isQuiet { return try perform(request) }
         var dice = below(1000)
@@ -94,7 +95,7 @@ final class Simulation {
             return nil
         }
         if falls(profile.twice) {
-            // Repeats the request like a client. The first reply is lost.
+            // Repeats the request like a client whose first reply was lost.
             note("twice:")
             _ = try perform(request, orStoreError: true)
             return try perform(request)
@@ -111,21 +112,21 @@ final class Simulation {
         return try perform(request)
     }
 
-    /// Redis later reads a request that was in the buffers of a lost connection.
+    /// Makes Redis execute a request in a later turn, as when Redis reads it late from the buffers of a lost connection.
     func postpone<Step: Request>(_ request: Step) {
         note("later: \(traced(request))")
         let action = { [unowned self] in _ = try perform(request, orStoreError: true) }
         late.append((turn + 1 + below(30), action))
     }
 
-    /// All connections end together with Redis.
+    /// Drops the late requests, because all connections end together with Redis.
     func forgetLateRequests() { late = [] }
 
     private func perform<Step: Request>(_ request: Step, orStoreError: Bool) throws -> Step.Reply? {
         do { return try perform(request) } catch is StoreError { return nil }
     }
 
-    /// Sends a request at the simulated time, and then judges the accounting.
+    /// Sends a request at the simulated time. Then the judge checks the accounting.
     @discardableResult
     func perform<Step: Request>(_ request: Step) throws -> Step.Reply {
         calls["\(Step.self)", default: 0] += 1
@@ -179,7 +180,7 @@ final class Simulation {
             try perform(PushJob(job: [UInt8](repeating: 120, count: SimulatedHost.jobBytes + 1)))
         case 5..<8: if profile.poisonJobs > 0 { try perform(PushJob(job: Self.deadlyJob)) }
         case 8..<16:
-            // A producer without a reply repeats its job.
+            // A producer that got no reply pushes its job again.
             if let job = pick(jobs.filter { $0.id != nil && !$0.mayBeLost }) {
                 try perform(PushJob(job: job.raw))
             }

@@ -5,7 +5,7 @@ enum SimulationFault: Error, CustomStringConvertible {
     /// The faults that the judge found.
     case accounting([String])
     case count(String)
-    /// The simulation never finished.
+    /// The work did not finish within the maximum number of turns without faults.
     case stuck(ReadDepths.Reply, String)
 
     var description: String {

@@ -1,12 +1,12 @@
 /// The kinds and rates of faults in a simulation.
 struct SimulationProfile: Sendable, CustomStringConvertible {
     let name: String
-    /// Of 1000 requests: lost, executed twice, executed without a reply, and executed later without a reply.
+    /// How many of 1000 requests are lost, executed twice, executed without a reply, and executed later without a reply.
     var lost = 20
     var twice = 30
     var replyLost = 30
     var late = 10
-    /// The number in 10,000 turns.
+    /// The number of worker kills in 10,000 turns. The properties up to `pauses` count other faults in the same way.
     var workerKills = 0
     var workerStops = 0
     var hostKills = 0
@@ -16,19 +16,20 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
     var clockJumps = 0
     var flushes = 0
     var pauses = 0
-    /// Commands of operators on one job: cancel, pause, resume and immediate start. Also pauses of a device.
+    /// The number of operators' commands in 10,000 turns:
+    /// `cancels` cancel a job, `holds` pause a job or a device, and `promotions` start a delayed job at once.
     var cancels = 0
     var holds = 0
     var promotions = 0
-    /// Workers that crash without a push's fault in a whole run.
+    /// The number of workers in a whole run that crash although no push is the cause.
     var ownCrashes = 0
-    /// Of 100 jobs: with a token that crashes its sender, and with a body that crashes its reader.
+    /// How many of 100 jobs have a token that crashes its sender, and how many have a body that crashes its reader.
     var poisonTokens = 0
     var poisonJobs = 0
 
     var description: String { name }
 
-    /// Connections that lose, repeat and delay requests.
+    /// Only connections fail: they lose, repeat and delay requests.
     static let quiet = SimulationProfile(name: "quiet", handOvers: 60, pauses: 20)
     /// Processes and machines that die, stop and return.
     static let kills = SimulationProfile(

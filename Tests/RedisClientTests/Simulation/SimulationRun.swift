@@ -3,7 +3,7 @@
 
 /// Runs simulations one after another on one Redis.
 struct SimulationRun {
-    /// A failed seed and the events before the failure.
+    /// The seed that failed, its error, and the events before the failure.
     struct Failure: Error, CustomStringConvertible {
         let seed: UInt64
         let profile: SimulationProfile
@@ -42,12 +42,13 @@ struct SimulationRun {
         return simulation.calls
     }
 
-    /// Like ``run(seed:_:isTraced:)``. A failure contains all events.
+    /// Like ``run(seed:_:isTraced:)``. If the run fails, the failure contains the trace of all events.
     @discardableResult
     func explain(seed: UInt64, _ profile: SimulationProfile) throws -> [String: Int] {
         do { return try run(seed: seed, profile) } catch {
             try run(seed: seed, profile, isTraced: true)
-            // The same seed must give the same run. Otherwise the simulation itself has a fault.
+            // The second run must fail like the first run, because the seed is the same.
+            // If it does not, the simulation itself has a fault.
             throw error
         }
     }

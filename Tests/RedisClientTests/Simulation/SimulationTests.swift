@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Layers B and C of the proof: the accounting after every script, with any fault (docs/internals/proof.md).
+/// Layers B and C of the proof: the accounting is correct after every script, whatever fault happens (docs/internals/proof.md).
 @Suite struct SimulationTests {
     /// The seeds of each profile in a run of all tests.
     private static let seeds = UInt64(1)...6
@@ -20,7 +20,8 @@ import Testing
 
     /// Seeds that `make simulate` found.
     private static let failed: [(UInt64, SimulationProfile)] = [
-        // The intake split jobs that a restored Redis had no longer taken, so the jobs were split twice.
+        // Redis returned to a state in which some jobs were still in the inbox.
+        // The intake split these jobs again, so they were split twice.
         (10, .rollBacks), (26, .rollBacks), (4, .everything), (24, .everything),
         // After the Redis clock was set back, a lease of a stopped host stayed valid for hours.
         (66, .everything), (73, .everything),
@@ -81,7 +82,7 @@ import Testing
 }
 
 extension SimulationRun {
-    /// Whether one of the first seeds of any profile fails.
+    /// Whether any profile fails with one of the first `seeds` seeds.
     func notices(seeds: UInt64) -> Bool {
         (1..<seeds + 1).contains { seed in
             SimulationProfile.all.contains { fails(seed: seed, $0) }

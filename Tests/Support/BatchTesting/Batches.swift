@@ -9,7 +9,7 @@ package enum Batches {
         package var attempt: UInt8
         package var count: Int
         package var payloadPerPush: Bool
-        /// The part has the same tokens as the first part.
+        /// Whether the pushes of the part have the same tokens as the pushes of the batch's first part.
         package var repeatsTokens: Bool
 
         package init(
@@ -21,7 +21,7 @@ package enum Batches {
         }
     }
 
-    /// A token that is unique for each position.
+    /// Returns a token that no other position has.
     package static func token(_ position: Int) -> [UInt8] {
         [UInt8](repeating: 0xA7, count: 30) + [UInt8(position >> 8), UInt8(truncatingIfNeeded: position)]
     }

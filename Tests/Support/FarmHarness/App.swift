@@ -1,4 +1,4 @@
-/// One app of a test farm's configuration.
+/// An app in the configuration of a test farm.
 package struct App {
     package var name = "demo"
     package var topic: String
@@ -22,7 +22,7 @@ package struct App {
         self.more = more
     }
 
-    /// An app with a certificate at the simulator's binary interface.
+    /// Returns an app that uses a certificate and the simulator's binary interface.
     package static func binary(_ started: Gateway.Started, more: [String] = []) -> App {
         var app = App(
             started, credentials: "certificate: { file: \(started.pushCertificateFile) }", more: more)

@@ -1,17 +1,17 @@
 import RESP
 package import RedisProtocol
 
-/// A blocking Redis connection without knowledge of the farm, like a producer's in any language.
+/// A blocking Redis connection that knows nothing about the farm, like the connection of a producer in any language.
 package final class BlockingRedisClient {
     package struct NoReply: Error {}
 
     private let socket: UnixSocket
     private let reader = RESPReader()
-    /// How long to wait for each reply, in milliseconds: a script may never finish.
+    /// How long to wait for each reply, in milliseconds. Without a limit, a script that never ends would block the test.
     private let timeout: Int32
 
     /// - Parameters:
-    ///   - waitsForServer: true for a server that was just started.
+    ///   - waitsForServer: whether to wait until the server accepts connections, because it was just started.
     ///   - timeout: milliseconds to wait for each reply.
     package init(_ path: String, waitsForServer: Bool = false, timeout: Int32 = 30_000) throws {
         socket = try waitsForServer ? UnixSocket.open(path) : UnixSocket(path)
@@ -75,7 +75,7 @@ package final class BlockingRedisClient {
         }
     }
 
-    /// Whether a reply arrives within this time.
+    /// Whether a reply arrives within this number of milliseconds.
     package func hasReply(within milliseconds: Int32) -> Bool { socket.hasInput(within: milliseconds) }
 
     package func reply(to command: RESPCommand) throws -> RESPValue {

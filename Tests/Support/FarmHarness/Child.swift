@@ -22,18 +22,18 @@ package final class Child {
 
     /// - Parameters:
     ///   - name: the name of the output files in `folder`, the process's working directory.
-    ///   - prefix: a command that becomes the program, such as one that enters a network namespace.
+    ///   - prefix: a command that replaces itself with the program, such as one that first enters a network namespace.
     package init(
         _ name: String, _ program: String, _ arguments: [String], environment: [String: String] = [:],
         in folder: String, prefix: [String] = []
     ) throws {
         outputFile = "\(folder)/\(name).out"
         errorFile = "\(folder)/\(name).err"
-        // The options of a built-in sanitizer. Children do not inherit the rest of the environment.
+        // Children inherit only the options of sanitizers and of backtraces from the environment of the tests.
         let sanitizers = ProcessInfo.processInfo.environment.filter {
             $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "SWIFT_BACKTRACE"
         }
-        // A backtrace of each crash takes several seconds of processor time, which other tests then miss. The process's output
+        // To make a backtrace of a crash takes several seconds of processor time, which other tests need. The process's output
         // shows the cause without a backtrace.
         let defaults = ["SWIFT_BACKTRACE": "enable=no"].merging(sanitizers) { $1 }
             .merging(["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]) { $1 }
@@ -73,7 +73,7 @@ package final class Child {
         try await eventually("process \(pid) ends", within: limit) { hasEnded ? end : nil }
     }
 
-    /// Kills the process group, once.
+    /// Kills the process group. Further calls do nothing.
     package func destroy() {
         guard !isDestroyed else { return }
         isDestroyed = true
@@ -93,7 +93,7 @@ package final class Child {
 
     private func note(_ status: Int32) {
         end = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
-        // The system reuses the number of an empty group, so a later signal would reach another process.
+        // If the group is empty, the system may reuse its number for other processes, so no later signal may go to it.
         if !isDestroyed, kill(-pid, 0) != 0, errno == ESRCH {
             isDestroyed = true
             Guardian.shared.forget(pid)
@@ -135,7 +135,7 @@ package final class Child {
     }
 }
 
-/// Null-terminated C strings in an array that ends with a null pointer. They live as long as this object.
+/// Null-terminated C strings in an array that ends with a null pointer. The strings live as long as this object.
 package final class CStrings {
     package let pointers: [UnsafeMutablePointer<CChar>?]
 

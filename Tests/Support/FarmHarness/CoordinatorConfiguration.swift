@@ -2,12 +2,12 @@
 package struct CoordinatorConfiguration {
     /// The value of `redis:`.
     package var redis: String
-    /// The host's folder. The state folder is `var` in this folder.
+    /// The host's folder. The folder of the host's files. The host's state folder is `var` in this folder.
     package var folder: String
     package var host: String?
     package var workers: String
     package var apps: [App]
-    /// More lines beside `apps`. FOLDER in a line is replaced by `folder`.
+    /// More top-level lines of the file. FOLDER in a line stands for `folder`.
     package var lines: [String]
 
     package init(

@@ -1,19 +1,19 @@
 import Foundation
 
-/// The error when a condition did not become true in time.
+/// The error if a condition was not true before its deadline.
 package struct Overdue: Error, CustomStringConvertible {
     package let description: String
 
     package init(description: String) { self.description = description }
 }
 
-/// A delay before a test notices that its condition is true. The condition must still be true then, so the delay finds tests
+/// The time after which a test checks a true condition once more. The condition must still be true, so this delay finds tests
 /// that race with the farm (docs/internals/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 
-/// Polls `condition` until it returns a value, for conditions without an event. Polls once more after the deadline, because
-/// the test may have waited for a processor.
+/// Polls `condition` until it returns a value, for conditions without an event.
+/// Checks the condition once more after the deadline, because the test may have had no CPU time before it.
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {

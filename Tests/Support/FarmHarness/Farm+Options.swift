@@ -1,28 +1,32 @@
 extension Farm {
     package struct Options {
         package var workers: Int
-        /// Configures `workers: auto` instead of the number.
+        /// Whether to configure `workers: auto` instead of the number `workers`.
         package var hasAutoWorkers: Bool
-        /// Commands for the simulator's control socket, sent at the start.
+        /// Commands that the simulator's control socket gets when the farm starts.
         package var faults: [String]
         package var simulatorOptions: [String]
-        /// The simulator writes a ledger. Without a ledger only its counters show requests.
+        /// Whether the simulator writes a ledger. Without a ledger, tests see requests only in the simulator's
+        /// counters.
         package var hasLedger = true
         package var redisPassword: String?
-        /// The farm reads the Redis password from a file instead of the address.
+        /// Whether the farm reads the Redis password from a file instead of the address.
         package var passwordInFile: Bool
-        /// Redis has the users of deploy/users.acl, all with this password, and the farm logs in as one of these users.
+        /// If this password is set, Redis has the users of deploy/users.acl. All users have this password, and the farm
+        /// logs in as one of the users.
         package var usersPassword: String?
         package var redisOptions: [String]
         package var environment: [String: String]
-        /// Returns all apps of the configuration. Nil means one app for each of `appNames`, with the simulator's key.
+        /// Returns all apps of the configuration. If this closure is nil, each name in `appNames` is an app with the
+        /// simulator's key.
         package var apps: ((Gateway.Started, TestFolder) -> [App])?
         package var appNames: [String]
-        /// More configuration lines for each app in `appNames`.
+        /// Lines that are added to the configuration of each app in `appNames`.
         package var appLines: [String]
-        /// More configuration lines beside `apps`. FOLDER in a line is replaced by the host's folder.
+        /// Top-level configuration lines in addition to `apps`. The host's folder replaces the word FOLDER in a
+        /// line.
         package var lines: [String]
-        /// Each host, Redis and the gateway run on separate machines of a simulated network.
+        /// Whether each host, Redis and the gateway run on separate machines of a simulated network.
         package var isSpread: Bool
         /// The first words of each coordinator's command line, such as `taskset`.
         package var prefix: [String] = []

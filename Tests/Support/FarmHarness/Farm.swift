@@ -63,7 +63,7 @@ package final class Farm {
 
     // MARK: Hosts
 
-    /// Writes a host's configuration and starts its coordinator, for the first time or again.
+    /// Writes a host's configuration and starts a coordinator, the host's first coordinator or a later one.
     ///
     /// - Parameter name: the host's name in the configuration, if it differs from `host`.
     @discardableResult
@@ -81,7 +81,7 @@ package final class Farm {
 
     /// Starts another coordinator with the current configuration after the first coordinator has ended.
     ///
-    /// - Parameter environment: replaces the farm's environment.
+    /// - Parameter environment: the coordinator's environment; nil for the environment in the farm's options.
     package func restartCoordinator(environment: [String: String]? = nil) throws {
         _ = try startCoordinator(of: Self.here, environment: environment ?? options.environment)
     }
@@ -105,7 +105,7 @@ package final class Farm {
 
     package func log(_ host: String) -> String { coordinator(host).error }
 
-    /// Sends a signal to all processes of a host, as when a machine loses its power or is stopped.
+    /// Sends a signal to all processes of a host, as if its machine lost power (SIGKILL) or stood still (SIGSTOP).
     package func signal(_ host: String, _ number: Int32) { _ = kill(-coordinator(host).pid, number) }
 
     // MARK: Configuration
@@ -144,7 +144,7 @@ package final class Farm {
             ?? options.appNames.map { App(gateway.started, name: $0, more: options.appLines) }
     }
 
-    /// The value of `redis:`, with further lines when the password is in a file.
+    /// The value of the configuration key `redis:`. If the password is in a file, the value has several lines.
     private func redisAddress() throws -> String {
         if let network { return "redis://\(network.address(of: Self.redisMachine)):\(Self.redisPort)/0" }
         if options.passwordInFile, let password = options.redisPassword {

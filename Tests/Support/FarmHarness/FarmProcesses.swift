@@ -35,7 +35,7 @@ package struct FarmProcesses: Sendable {
                 let host = status.hosts.first, host.intake.state == "ready",
                 host.workers.count == workers, host.workers.allSatisfy({ $0.state == "ready" })
             else {
-                // Polling without a pause would take CPU time from the farm.
+                // Polling without a delay would take CPU time from the farm.
                 try await Task.sleep(for: .milliseconds(100))
                 return nil
             }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Finds a free TCP port for programs that need a port number. The port belongs to a separate loopback address, so that the
-/// system does not use it meanwhile for a connection from 127.0.0.1.
+/// Finds a free TCP port for programs that need a port number. The port is free on a random loopback address. So no
+/// connection from 127.0.0.1 can take the port before the program listens.
 package enum FreePort {
     package struct None: Error {}
 

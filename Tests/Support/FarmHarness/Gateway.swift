@@ -5,7 +5,7 @@ package final class Gateway {
     /// The JSON that the simulator prints when it listens.
     package struct Started: Decodable {
         package var gateway: String
-        /// The address of the binary interface; nil without `--binary-port` and `--feedback-port`.
+        /// The address of the binary interface; nil if the simulator has no binary interface.
         package var binary: String?
         package var feedback: String?
         package var caFile: String
@@ -34,12 +34,12 @@ package final class Gateway {
     package let folder: String
     package let process: Child
     package let ledgerFile: String
-    /// The number of ledger bytes that were read, and of lines in them.
+    /// How much of the ledger has been read: the number of bytes, and the number of lines in these bytes.
     private var counted: (bytes: UInt64, lines: Int) = (0, 0)
 
     /// - Parameters:
     ///   - faults: commands for the simulator's control socket, sent at the start.
-    ///   - hasLedger: false means that only the simulator's counters show requests.
+    ///   - hasLedger: if false, tests see requests only in the simulator's counters.
     package init(
         in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = [],
         hasLedger: Bool = true

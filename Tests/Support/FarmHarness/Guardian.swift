@@ -1,7 +1,8 @@
 package import Foundation
 
-/// A shell that outlives the test process, even after a crash, and cleans up. It ends the process groups of the tests and all
-/// processes that name a test folder. It removes network namespaces, mounts and folders.
+/// A shell that outlives the test process, even after a crash, and cleans up. The shell ends the process groups of
+/// the tests and all processes whose command line or environment names a test folder. The shell also removes network
+/// namespaces, mounts and folders.
 package struct Guardian: Sendable {
     package static let shared = Guardian()
 
@@ -41,8 +42,8 @@ package struct Guardian: Sendable {
 
     package init() {
         var ends: [Int32] = [-1, -1]
-        // A socket pair can be close-on-exec from the start, and a pipe cannot. Otherwise a child that another thread starts now
-        // would inherit this end and keep it open after the tests end.
+        // A socket pair can be close-on-exec from the start. A pipe cannot: a child that another thread starts at this
+        // moment would inherit the writing end and keep that end open after the tests.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0, "no pair of sockets: errno \(errno)")
         input = ends[1]

@@ -9,7 +9,7 @@ package final class Network {
         package let description: String
     }
 
-    /// The reason why this machine cannot make namespaces; nil if it can.
+    /// The reason why this machine cannot make namespaces; nil if this machine can.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "network namespaces need root" }
         do {
@@ -47,7 +47,7 @@ package final class Network {
         return "10.77.0.\(index + 1)"
     }
 
-    /// The first words of a command line that runs on the machine.
+    /// The first words of a command line that runs a program on the machine.
     package func prefix(_ machine: String) -> [String] {
         ["nsenter", "--net=/run/netns/" + namespace(machine), "--"]
     }
@@ -102,8 +102,8 @@ package final class Network {
     }
 }
 
-/// Runs `ip` until it ends. Its output goes to the tests' standard error, because a process that another test starts meanwhile
-/// would inherit a pipe and keep it open.
+/// Runs `ip` until it ends. The output of `ip` goes to the tests' standard error, because a process that another
+/// test starts meanwhile would inherit a pipe and keep it open.
 private func ip(_ arguments: String...) throws {
     let words = CStrings(["ip"] + arguments)
     var pid: pid_t = 0

@@ -15,7 +15,7 @@ package struct Page {
         text = try Repository.text(of: path)
     }
 
-    /// The first code block below a headline in this language that contains these words.
+    /// Returns the first code block after `headline` that has this language and contains `words`.
     package func block(below headline: String = "", _ language: String, with words: String = "") throws
         -> String
     {

@@ -2,7 +2,8 @@ package import Foundation
 
 /// The machine's processes, read from /proc.
 package struct ProcessTable {
-    /// Living processes of a group. A process outside the group costs one system call, and its files are not read.
+    /// Living processes of a group. For a process outside the group, the search makes only one system call and reads no
+    /// file of /proc/PID.
     package static func members(ofGroup group: pid_t) -> [pid_t] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.filter { getpgid($0) == group && lives($0) }
@@ -46,7 +47,7 @@ package struct ProcessTable {
         }
     }
 
-    /// The command line and environment, as other users with the same rights can see them.
+    /// The command line and environment of the process, which other processes with the same rights can read.
     package static func visibleText(of pid: pid_t) -> String {
         (text("/proc/\(pid)/cmdline") ?? "") + "\n" + (text("/proc/\(pid)/environ") ?? "")
     }

@@ -7,7 +7,7 @@ import Foundation
 package final class RedisServer {
     package let socket: String
     private let folder: String
-    /// The folder of a server that stores no data.
+    /// The folder of a server that stores no data; nil for a server with an append-only file.
     private let ownFolder: TestFolder?
     private let persistence: Persistence
     private let options: [String]
@@ -19,7 +19,7 @@ package final class RedisServer {
     /// Starts a server with an append-only file, and waits until it is ready.
     ///
     /// - Parameters:
-    ///   - user: the tests' Redis user and password when the options define users.
+    ///   - user: the name of the Redis user that tests log in as; only if the options define users.
     ///   - options: options that are added to the defaults and override them.
     ///   - prefix: the first words of the server's command line.
     package init(
@@ -35,7 +35,7 @@ package final class RedisServer {
         try await ready()
     }
 
-    /// Starts a server that stores no data, in its own folder. The server listens soon after its start.
+    /// Starts a server that stores no data, in its own folder. Returns before the server listens.
     ///
     /// - Parameter options: options that are added to the defaults and override them.
     package init(scratch options: [String]) throws {
@@ -69,15 +69,15 @@ package final class RedisServer {
         try await restart()
     }
 
-    /// Kills Redis after its data is written. With `everysec` Redis does not write during an fsync, so on a slow disk the loss of
-    /// a crash has no promised limit (docs/redis.md).
+    /// Kills Redis after its data is written. With `everysec` Redis does not write during an fsync, so on a slow disk a
+    /// crash may lose more than the last second of data (docs/redis.md).
     package func kill() async throws {
         try await eventually("Redis holds nothing back") { try hasWritten() }
         process.signal(SIGKILL)
         _ = try await process.wait()
     }
 
-    /// Whether Redis has written all acknowledged data to its file. True if Redis does not reply.
+    /// Whether Redis has written all acknowledged data to its file. Also true if Redis does not reply.
     private func hasWritten() throws -> Bool {
         guard !process.hasEnded, let client = try? client(),
             let text = try? client.run("INFO", "persistence").text

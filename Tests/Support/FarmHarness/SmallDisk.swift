@@ -6,7 +6,7 @@ package final class SmallDisk {
         package let description: String
     }
 
-    /// The reason why this machine cannot make such a disk; nil if it can.
+    /// The reason why this machine cannot make a small disk; nil if the machine can.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "a disk of a test's own needs root" }
         do {
@@ -43,7 +43,8 @@ package final class SmallDisk {
         while write(file, block, block.count) > 0 {}
     }
 
-    /// Frees the disk's space. Empties the file first, because a child of another test may still hold it open.
+    /// Frees the disk's space. Empties the file before it removes the file, because a child of another test may still
+    /// have the file open.
     package func free() {
         truncate(path + "/filler", 0)
         unlink(path + "/filler")

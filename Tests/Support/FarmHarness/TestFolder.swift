@@ -1,6 +1,6 @@
 import Foundation
 
-/// The folder of one test. Its name is short, because the paths of sockets have a limit.
+/// The folder of one test. The folder's name is short, because the system limits the length of a socket's path.
 package final class TestFolder {
     package let path: String
     private let book = TestFolders.current

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The folders of one test. They exist until the test's result is known, so that a failed test's logs can be copied.
+/// The folders of one test. The folders exist until the test's result is known, so that a failed test's logs can
+/// be copied.
 package final class TestFolders: Sendable {
     /// The folders of the running test; nil outside a test.
     @TaskLocal package static var current: TestFolders?
@@ -31,7 +32,7 @@ package final class TestFolders: Sendable {
         return isKept ? place : nil
     }
 
-    /// The folder for copied logs. Tests start in the package's folder.
+    /// The folder that logs are copied into. The working directory of tests is the package's folder.
     private static let place = FileManager.default.currentDirectoryPath + "/.build/failed"
     private static let kinds = [".out", ".err", ".log", ".jsonl", ".yaml"]
     private static let most = 20_000_000

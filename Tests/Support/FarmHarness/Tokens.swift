@@ -1,6 +1,6 @@
 /// Device tokens in hex. The same seed makes the same tokens.
 package enum Tokens {
-    /// - Parameter start: the first digits of each token. The simulator's response depends on them.
+    /// - Parameter start: the first digits of each token. The simulator's response depends on these digits.
     package static func make(_ count: Int, start: String = "aa", seed: UInt64 = 1) -> [String] {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
         return (0..<count).map { _ in

@@ -26,7 +26,7 @@ package final class UnixSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// Connects, with retries until a server listens. The system has no event for that.
+    /// Connects, with retries until a server listens, because the system has no event for the start of a listener.
     package static func open(_ path: String, within limit: Duration = .seconds(20)) throws(Failure)
         -> UnixSocket
     {
@@ -56,7 +56,7 @@ package final class UnixSocket {
     package func receive() throws(Failure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var count: Int
-        // Stopping and continuing the process interrupts the read.
+        // A signal that stops and continues the process interrupts `read` with EINTR.
         repeat { count = read(descriptor, &buffer, buffer.count) } while count < 0 && errno == EINTR
         guard count > 0 else { throw .lost }
         return Array(buffer[..<count])

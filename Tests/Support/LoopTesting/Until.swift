@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Polls until a condition without an event is true, such as a counter of the simulator.
+/// Polls until a condition is true. For conditions that cause no event, such as a value of a simulator's counter.
 /// - Returns: false if the condition is not true before the timeout.
 @Loop package func until(_ condition: @escaping @Loop () -> Bool) async -> Bool {
     let mailbox = Mailbox<Bool>()

@@ -4,7 +4,7 @@ package struct BrokenInvariant: Error, CustomStringConvertible {
 
     package init(description: String) { self.description = description }
 
-    /// Checks an invariant. `#require` is slower than the check itself in a million places.
+    /// Checks an invariant. In a million checks, `#require` would take longer than the checks themselves.
     package static func unless(_ holds: Bool, _ description: @autoclosure () -> String) throws(Self) {
         if !holds { throw Self(description: description()) }
     }

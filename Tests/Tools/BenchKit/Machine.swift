@@ -30,7 +30,7 @@ package enum Machine {
     package static func version(_ program: String, _ arguments: String...) async throws -> String {
         let folder = try TestFolder()
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        // The shell finds the program through the same search path.
+        // The shell finds the program in the PATH of this process.
         let child = try Child(
             "version", "/bin/sh", ["-c", "exec \"$@\"", "sh", program] + arguments,
             environment: ["PATH": path],

@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 
 /// `binary-load [program=FILE] [frames=N] [connections=N] [ledger=FILE] [core=N]` measures how many frames the simulator's binary
-/// interface reads in a second of time, and in a second of processor time.
+/// interface reads in a second, and in a second of processor time.
 @main
 enum Main {
     static func main() throws {

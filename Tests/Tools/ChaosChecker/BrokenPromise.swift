@@ -1,7 +1,7 @@
 /// A broken promise, with the job, push or shard that broke it.
 package struct BrokenPromise: Equatable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
-        /// An accepted push was neither delivered nor did it fail for a visible reason.
+        /// An accepted push was not delivered, and did not fail for a visible reason.
         case lost
         /// The gateway received a push that belongs to no job.
         case unexpected
@@ -19,7 +19,7 @@ package struct BrokenPromise: Equatable, Sendable, CustomStringConvertible {
         case order
         /// Two connections alternated for one shard.
         case senders
-        /// The farm took too long.
+        /// Deliveries resumed too late after a fault.
         case stalled
         /// A ledger is inconsistent.
         case ledger

@@ -1,7 +1,8 @@
-/// Checks whether a device had pushes in flight on two connections at a time. Such pushes may overtake each other.
+/// Checks whether a device had pushes in flight on two connections at a time. Pushes on two connections may overtake
+/// each other.
 ///
-/// A request is open for at least the time that the gateway needs for a response. The check ignores the bulk lane, because high
-/// pushes may overtake bulk pushes and use another connection for that.
+/// A request is open for at least the time that the gateway needs for a response. The check ignores the bulk lane,
+/// because a high push may use another connection and overtake bulk pushes.
 extension Checker {
     mutating func checkDevices() {
         guard let time = expectation.answerTime else { return }

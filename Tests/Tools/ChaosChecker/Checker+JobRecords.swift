@@ -33,7 +33,7 @@ extension Checker {
         for key in evidence.leftovers { verdict.complain(.accounting, "\(key) at the end") }
     }
 
-    /// Returns a violation of a rule that every job record must obey at any moment.
+    /// Returns how a job record breaks a rule that applies at any moment; nil if the job record breaks no rule.
     private static func fault(_ fields: [String: String], _ numbers: [String: Int], _ before: [String: Int]?)
         -> String?
     {

@@ -17,7 +17,8 @@ extension Checker {
         }
     }
 
-    /// Checks that each connection has all its streams: a client numbers its streams 1, 3, 5, …, and the gateway notes each one.
+    /// Checks that each connection has all its streams: a client numbers its streams 1, 3, 5, …, and the gateway
+    /// notes each stream.
     private mutating func checkStreams() {
         guard expectation.streamsAreWhole else { return }
         var streams: [Int: [Int]] = [:]

@@ -24,9 +24,10 @@ extension Checker {
     /// The connections that sent for a shard.
     private struct Senders {
         private var current: Int
-        /// The time at which each connection was followed by another one.
+        /// For each connection: the last time at which another connection replaced it as the current sender.
         private var left: [Int: Int64] = [:]
-        /// For each connection: the connection before it when it sent again within ``Checker/handOver``.
+        /// For each connection that sent again within ``Checker/handOver``: the connection that sent before the
+        /// return.
         private var returns: [Int: Int] = [:]
 
         init(_ note: GatewayNote) { current = note.connection }
@@ -38,7 +39,7 @@ extension Checker {
             left[former] = note.at
             current = note.connection
             guard let time = left[current], note.at - time < Checker.handOver else { return nil }
-            // A single return may come from a dead worker's shard. After two returns both workers must be alive.
+            // After a worker's death, its connection may seem to return once. Only two living workers can return twice.
             defer { returns[current] = former }
             return returns[former] == current ? former : nil
         }

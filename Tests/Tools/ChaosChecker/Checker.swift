@@ -32,7 +32,7 @@ package struct Checker {
         self.verdict = verdict
     }
 
-    /// Whether Redis may have lost the data of this time.
+    /// Whether Redis may have lost the data that it wrote at this time.
     func mayBeForgotten(_ time: Int64) -> Bool {
         expectation.rollBacks.contains { $0.forgotten.contains(time) }
     }

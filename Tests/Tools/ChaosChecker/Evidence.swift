@@ -36,9 +36,9 @@ package struct ProducerNote: Equatable, Sendable {
         /// The deadline in milliseconds since 1970.
         package var deadline: Int64?
         package var atMostOnce = false
-        /// The job asks for the events of all pushes and not only of failures.
+        /// Whether the job asks for the events of all pushes, and not only of failures.
         package var allReceipts = false
-        /// The job's pushes keep their order relative to other ordered jobs of the same producer.
+        /// Whether the job's pushes keep their order relative to other ordered jobs of the same producer.
         package var isOrdered = true
 
         package init(tokens: [String]) { self.tokens = tokens }

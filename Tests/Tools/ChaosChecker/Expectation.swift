@@ -2,7 +2,8 @@
 package struct RollBack: Sendable {
     /// The time whose data may be lost, in milliseconds since 1970.
     package var forgotten: ClosedRange<Int64>
-    /// The time from before Redis stopped until it replied again. The job records went back within this time.
+    /// The time range from the last moment before Redis stopped until Redis replied again. In this range the job
+    /// records changed back to the earlier state.
     package var away: ClosedRange<Int64>
 
     package init(forgotten: ClosedRange<Int64>, away: ClosedRange<Int64>) {
@@ -18,15 +19,15 @@ package struct Expectation: Sendable {
     package var recovery: Int64?
     /// Tokens that may fail as poison.
     package var poison: Set<String> = []
-    /// First attempts keep the order of their jobs. False if requests may be lost.
+    /// Whether first attempts keep the order of their jobs. False if requests may be lost.
     package var keepsOrder = true
     /// The least time that the gateway needs for a response, in milliseconds.
     package var answerTime: Int64?
-    /// Each worker has one connection and sends only for its own shards. False if a process was stopped for longer than its
-    /// lease, or if requests were delayed.
+    /// Whether each worker has one connection and sends only for its own shards. False if a process was stopped
+    /// for longer than its lease, or if requests were delayed.
     package var hasOneSender = true
     package var rollBacks: [RollBack] = []
-    /// The gateway numbers its connections without gaps and notes each stream.
+    /// Whether the gateway numbers its connections without gaps and notes each stream.
     package var streamsAreWhole = true
 
     package init(doubles: Int) { self.doubles = doubles }

@@ -13,9 +13,9 @@ package struct Verdict: Sendable {
     package var recovered = 0
     /// The number of pushes whose jobs Redis lost in a reset.
     package var forgotten = 0
-    /// The number of first attempts that came before those of an earlier job for the same token.
+    /// The number of first attempts that came before the first attempt of an earlier job for the same token.
     package var outOfOrder = 0
-    /// How often a device had requests in flight on two connections.
+    /// How often a device had requests in flight on two connections at the same time.
     package var crossings = 0
     /// How often two senders sent for one shard at the same time.
     package var overlaps = 0
@@ -35,7 +35,7 @@ package struct Verdict: Sendable {
 
     mutating func complain(_ kind: BrokenPromise.Kind, _ text: @autoclosure () -> String) {
         counts[kind, default: 0] += 1
-        // The verdict keeps only the first complaints of each kind and counts the others.
+        // The verdict keeps only the first complaints of each kind and counts the other complaints.
         if counts[kind, default: 0] <= Self.named { complaints.append(BrokenPromise(kind, text())) }
     }
 

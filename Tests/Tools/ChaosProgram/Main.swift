@@ -2,8 +2,8 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// `chaos-run [soak] [minutes=N] [seed=N] [only=N,N] [keep=FOLDER]` breaks farms for N minutes and counts lost pushes. With
-/// `soak` it runs one farm for that time and measures which resources grow.
+/// `chaos-run [soak] [minutes=N] [seed=N] [only=N,N] [keep=FOLDER]` breaks farms for N minutes and counts lost pushes.
+/// With `soak` it runs one farm for N minutes and measures which resources grow.
 @main
 enum Main {
     static func main() throws {

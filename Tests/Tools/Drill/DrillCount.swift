@@ -41,7 +41,7 @@ final class DrillCount {
         return step
     }
 
-    /// The longest pause within a shard, measured from its last push of the previous step.
+    /// The longest time between two pushes of a shard, counted from the shard's last push of the previous step.
     private func gap() -> Double {
         var longest: Int64 = 0
         for arrival in arrivals.sorted(by: { $0.microseconds < $1.microseconds }) {
@@ -75,7 +75,7 @@ final class DrillCount {
     }
 }
 
-/// A line of the ledger. It is parsed only partly, because there are millions of lines.
+/// A line of the ledger. The line is parsed only partly, because there are millions of lines.
 private struct LedgerLine {
     private let bytes: UnsafeRawBufferPointer
 

@@ -33,7 +33,7 @@ final class DrillFarm {
     /// Kills all processes of a host, as a power failure does.
     func destroy(_ host: String) { farm.coordinator(host).destroy() }
 
-    /// Waits until these hosts share all shards and the intake about evenly.
+    /// Waits until these hosts own the shards in equal parts, to within one shard.
     func shared(by hosts: [String]) async throws {
         try await eventually("the shards are shared by \(hosts)", within: .seconds(60)) {
             var shares: [String: Int] = [:]
@@ -73,7 +73,7 @@ final class DrillFarm {
 // MARK: Jobs beside the load
 
 extension DrillFarm {
-    /// The token numbers of the extra job with this number.
+    /// The token numbers of the extra job `number`.
     static func extra(_ number: Int) -> Range<UInt64> {
         let start = UInt64(1 + number) << 40
         return start..<start + 60_000

@@ -2,12 +2,13 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// A producer with a fixed rate of tokens. Each job has a twentieth of the tokens of a second. Each token is used once.
+/// A producer with a fixed rate of tokens. Each job has the tokens of 0.05 s. Each token is used once.
 actor DrillLoad {
     private let socket: String
     private let rate: Int
-    /// The number of tokens used so far, and the jobs that contain them.
+    /// The number of tokens used so far.
     private(set) var next: UInt64 = 0
+    /// The ids of the jobs that were pushed so far.
     private(set) var jobs: [String] = []
     private var isRunning = true
 

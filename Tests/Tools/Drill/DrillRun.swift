@@ -2,8 +2,8 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// `farm-drill [rate=20000] [only=WORD]` runs every operator command, signals and a host's death while the farm delivers `rate`
-/// pushes a second. It counts the pushes in the gateway's ledger.
+/// `farm-drill [rate=20000] [only=WORD]` runs every operator command, sends signals and kills a host while the farm
+/// delivers `rate` pushes a second. The drill counts the pushes in the gateway's ledger.
 ///
 /// `farm-drill idle=HOSTS [shards=64]` measures the load of idle hosts on Redis.
 @main
@@ -24,7 +24,7 @@ enum DrillRun {
         var rows = [["while", "took", "pushes", "lost", "duplicates", "counted", "longest gap"]]
         var isGood = true
         var held: [String] = []
-        // By then the governor has opened enough connections.
+        // In three seconds the governor opens enough connections for the load.
         try await Task.sleep(for: .seconds(3))
         var (number, jobs) = (await load.next, await load.jobs.count)
         try await settle(farm, await Array(load.jobs[..<jobs]))
@@ -68,8 +68,8 @@ enum DrillRun {
         exit(isGood ? 0 : 1)
     }
 
-    /// Checks that the gateway received the pushes of a step's extra job that the job record counts as delivered. After a cancel
-    /// the other pushes must be cancelled.
+    /// Checks that the gateway accepted as many pushes of a step's extra job as the job record counts as delivered. All
+    /// other pushes of the job must count as cancelled.
     /// - Returns: the complaints.
     private static func check(
         _ extra: DrillStep.Extra, _ farm: DrillFarm, _ count: DrillCount

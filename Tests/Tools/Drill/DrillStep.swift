@@ -4,9 +4,9 @@ import Foundation
 /// An operator command or a fault, applied under load.
 struct DrillStep {
     let name: String
-    /// Pushes may be duplicated, but not more often than the job records count.
+    /// Whether pushes may be duplicated, at most as often as the job records count in `maybe_duplicated`.
     var mayDuplicate = false
-    /// Pushes stay queued until the next step, which counts them.
+    /// Whether the pushes of this step stay queued. The next step then counts these pushes too.
     var holds = false
     /// The step's own job. The job's deliveries must match its job record.
     var extra: Extra?
@@ -14,7 +14,7 @@ struct DrillStep {
 
     struct Extra {
         let number: Int
-        /// The step cancels the job. Otherwise all its pushes are delivered.
+        /// Whether the step cancels the job. Otherwise all pushes of the job are delivered.
         var isCalledBack = false
     }
 

@@ -2,7 +2,7 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// Runs all cases in turn, round by round, so that a disturbance of the machine affects all of them.
+/// Runs all cases in turn, round by round, so that a disturbance of the machine affects all cases.
 package struct BenchRun {
     private let cases: [any BenchCase]
     private let plan: BenchPlan

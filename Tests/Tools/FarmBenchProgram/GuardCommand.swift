@@ -1,7 +1,7 @@
 import FarmBench
 import Foundation
 
-/// Compares the worker's instructions a push with the counts in a file.
+/// Compares the number of the worker's instructions per push with the counts in a file.
 enum GuardCommand {
     /// - Returns: false if the counts have grown by too much.
     static func run(_ file: String, isRecording: Bool) async throws -> Bool {

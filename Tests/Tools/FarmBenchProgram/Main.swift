@@ -5,7 +5,7 @@ import Foundation
 /// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]` measures the farm and h2load at the same simulator.
 /// `quick` runs a hundredth of everything, for the bench's own tests.
 ///
-/// `farm-bench guard [record] [file=FILE]` compares the worker's instructions a push with the recorded counts.
+/// `farm-bench guard [record] [file=FILE]` compares the worker's instructions per push with the recorded counts.
 /// `farm-bench profile` shows where the worker spends its time.
 ///
 /// `farm-bench draw=FILE keep=FOLDER` draws table and picture of a bench.json.

@@ -17,7 +17,8 @@ package struct FuzzLoop {
     }
 
     /// - Parameters:
-    ///   - spent: a clock. Processor time is best on a busy machine: other work then does not reduce the number of inputs.
+    ///   - spent: a clock. On a busy machine, choose a clock of processor time: then other processes do not reduce the
+    ///     number of inputs.
     ///   - trying: receives each input before it is tried, because a trap leaves no other trace of the input.
     /// - Returns: the number of inputs that were tried.
     package func run(

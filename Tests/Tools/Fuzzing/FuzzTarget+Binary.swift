@@ -101,7 +101,8 @@ private struct Frame: Equatable {
         }
     }
 
-    /// Makes a notification from the bytes, encodes it with each command, and checks that the reader decodes the same.
+    /// Makes a notification from the bytes, encodes it with each command, and checks that the reader decodes the
+    /// same notification.
     static func writeAndRead(_ bytes: [UInt8]) throws(Violation) {
         guard bytes.count >= 12 else { return }
         let number = { (from: Int) in bytes[from..<from + 4].reduce(0) { $0 << 8 | UInt32($1) } }

@@ -91,7 +91,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Checks that an accepted job fits into a batch and is decoded from it without a change.
+    /// Checks that an accepted job fits into a batch and is decoded from the batch without a change.
     private static func checkBatch(of job: ParsedJob) throws(Violation) {
         guard !job.pushes.isEmpty else { return }
         var builder = BatchBuilder()
@@ -134,7 +134,7 @@ extension FuzzTarget {
 
     private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
-    /// A simple reference implementation for the product's fast one.
+    /// A simple reference implementation for the product's fast implementation.
     private static func token(ofHex text: String) -> [UInt8]? {
         let digits = text.unicodeScalars.map { $0.isASCII ? Character($0).hexDigitValue : nil }
         guard digits.count % 2 == 0, JobLimits.tokenBytes.contains(digits.count / 2) else { return nil }

@@ -23,7 +23,7 @@ extension FuzzTarget {
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, CheckAccounting.self, CheckAccountingPart.self,
         BeginFeedback.self, RecordIntakeCrash.self,
-        CancelBatches.self, PromoteJob.self, SetPause.self, ListWaiting.self,
+        CancelBatches.self, PromoteJob.self, SetPause.self, ListDelayedOrPaused.self,
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
         NoteUnsettled.self, ReadFaults.self,
         ReadPushCounts.self, ReadAges.self, ReadPauses.self, ReadAppState.self, ScanStates.self,
@@ -37,7 +37,7 @@ extension FuzzTarget {
         ReadJobRecord.self, ReadInFlightShards.self,
         ReadAudit.self,
         ListReports.self, ReadBatches.self, ReadBatchStates.self, ReadDelayed.self, ReadListEnd.self,
-        ReadDepths.self, ReadFeedback.self,
+        ReadDepths.self, ReadFeedbackStatus.self,
         ReadDeadLetters.self, ReadOwners.self, ReadRefusals.self, ReadRefused.self, ReadReplay.self,
         ReadResults.self,
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,

@@ -1,9 +1,9 @@
 /// A reader of untrusted bytes, with the properties that must hold for all bytes.
 package struct FuzzTarget: Sendable {
     package let name: String
-    /// Byte strings with a meaning to the reader. Mutations insert them.
+    /// Byte strings with a meaning to the reader. Mutations insert these byte strings.
     package let words: [String]
-    /// The length limit of inputs. Longer inputs find nothing more than shorter ones.
+    /// The length limit of inputs. Longer inputs find no further faults.
     package let longestInput: Int
     /// Checks the properties for an input. The check is pure: equal inputs have equal results. A trap counts as a violation too.
     package let check: @Sendable ([UInt8]) throws(Violation) -> Void

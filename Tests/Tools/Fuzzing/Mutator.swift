@@ -9,7 +9,7 @@ struct Mutator {
         0, 1, 0x7F, 0x80, 0xFF, 0x20, 0x0A, 0x0D, 0x22, 0x2C, 0x5C, 0xC3, 0xED,
     ]
 
-    /// - Parameter corpus: the inputs to change. It must not be empty.
+    /// - Parameter corpus: the inputs to change. The corpus must not be empty.
     init(_ target: FuzzTarget, corpus: [[UInt8]]) {
         words = target.words.map { Array($0.utf8) }
         longest = target.longestInput

@@ -15,10 +15,10 @@ struct ReferenceJSON: Equatable {
         self.init(value: value)
     }
 
-    /// Parses a text that the product accepted. Foundation must accept the text too.
+    /// Parses a text that the product accepted. Throws if Foundation refuses the text without a known reason.
     ///
-    /// Nil if Foundation may refuse the text. Foundation refuses numbers outside the range of Double. It also takes a text for
-    /// UTF-16 if the first bytes contain a NUL.
+    /// Nil if Foundation refuses the text and may do so: Foundation refuses numbers outside the range of Double.
+    /// Foundation also treats a text as UTF-16 if the first bytes contain a NUL.
     init?(accepted bytes: [UInt8]) throws(Violation) {
         guard let text = ReferenceJSON(bytes) else {
             if Self.hasHugeNumber(bytes) { return nil }

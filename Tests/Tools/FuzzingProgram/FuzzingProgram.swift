@@ -25,7 +25,7 @@
             }
         }
 
-        /// The callback for one input. libFuzzer calls it on the thread that started the loop.
+        /// The callback for one input. libFuzzer calls this function on the thread that started the loop.
         private nonisolated static func run(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
             let input = Array(UnsafeBufferPointer(start: start, count: count))
             MainActor.assumeIsolated {

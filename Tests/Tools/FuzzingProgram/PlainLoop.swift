@@ -27,7 +27,6 @@ enum PlainLoop {
         }
     }
 
-    /// The processor time of this process.
     private static func processorTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -75,7 +75,7 @@ package struct ConfigurationPage {
             case .prose, .empty: prose.append(line)
             case .entry(let indent, let key, let value, let remark):
                 flush()
-                // The sample's own app name and the keys above it are skipped.
+                // Keys with less indentation, such as the name of the sample's app, are skipped.
                 guard indent >= base else { continue }
                 go(to: (indent - base) / 2)
                 let head = Roff.bold(key + ":") + (value.isEmpty ? "" : " " + Roff.italic(value))

@@ -64,7 +64,7 @@ package struct MutantRun {
 
     private enum End: Equatable {
         case success
-        /// The command failed. The value is the first test that failed, if any.
+        /// The command failed. The value is the first test that failed; nil if no test failed.
         case failure(String?)
     }
 

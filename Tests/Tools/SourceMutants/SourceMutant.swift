@@ -4,8 +4,9 @@ package struct SourceMutant: Hashable, Sendable {
     package let file: String
     /// The line number, counted from 1.
     package let line: Int
-    /// The original line, and the line with the fault. An empty replacement removes the line.
+    /// The line without the fault.
     package let original: String
+    /// The line with the fault. An empty text removes the line.
     package let changed: String
 
     package init(file: String, line: Int, original: String, changed: String) {

@@ -3,11 +3,12 @@ import RandomTesting
 import SourceMutants
 
 /// `source-mutants [list] [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...` tries faults in Swift files, one at a time,
-/// and prints the faults that no test notices. With `list` it only prints all faults, including those that do not compile.
+/// and prints the faults that no test notices. With `list`, the program only prints all faults, including those
+/// that do not compile.
 ///
 /// A FILE that ends with `.swift` stands for all its conditions, constants and calls. A folder stands for all Swift files in it.
 /// Any other file is a list of faults (see `MutantList`). `draw` chooses N faults at random, not counting faults that do not
-/// compile. `skip` skips the first N, to resume an earlier run of the same draw.
+/// compile. `skip` skips the first N faults, to resume an earlier run of the same draw.
 @main
 enum Main {
     static func main() throws {

@@ -78,10 +78,10 @@ struct CommandWordsTests {
     @Test(arguments: [
         (["jobs", "--limit", "-1"], "--limit is 1 to 10000"),
         (["events", "--limit", "-1"], "--limit is 0 to 1000000"),
-        (["dead", "list", "--limit", "-1"], "--limit is at least 1"),
+        (["dead", "list", "--limit", "-1"], "--limit must be at least 1"),
         (["demo", "--kill", "-1"], "--kill is 0 to"),
         (["find", "--job", "a", "--events", "-1"], "--events is"),
-        (["simulator", "--refusals", "-1"], "--refusals is"),
+        (["simulator", "--refusals", "-1"], "--refusals must"),
         (["rate", "demo", "-5/s"], "A rate is 500/s"),
         (["pause", "--shard", "-1"], "A shard number is 0 or more"),
         (["simulator", "--port", "-1"], "'--port <port>': it is at least 0"),

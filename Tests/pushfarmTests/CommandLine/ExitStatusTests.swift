@@ -80,13 +80,14 @@ struct ExitStatusTests {
             let help = try await ProgramRun.run(["help"] + command.split(separator: " ").map(String.init))
             #expect(help.output.contains("Example"), "\(command)")
             #expect(help.output.contains("pushfarm \(command)"), "\(command)")
-            // A demo is configured by its own flags only.
+            // `demo` reads no configuration file, only its own flags.
             #expect(help.output.contains("--config") == (command != "demo"), "\(command)")
             #expect(help.output.contains("--json"), "\(command)")
         }
     }
 
-    /// One line for each command. Other required arguments are given, so that only the key is wrong.
+    /// One command line for each command. The line has all required arguments, so that the unknown key that a test adds
+    /// is the only mistake.
     private static let lines = [
         "up --simulate", "demo", "coordinator", "simulator --port 0", "simulator control counters",
         "push --app a --token 0011223344556677 --alert x", "screen --app a --tokens-file /dev/null", "job j",

@@ -71,7 +71,7 @@ struct TimeOptionTests {
         }
     }
 
-    /// Every option that reads a time has a value name that says so.
+    /// Each option that reads a time accepts a number with a unit.
     @Test func `every option for a time accepts durations`() throws {
         #expect(
             try PushCommand.parse(["--token", "aa", "--alert", "x", "--timeout", "2m"]).timeout.milliseconds

@@ -116,7 +116,7 @@ struct TableWidthTests {
 
     @Test(arguments: tables.keys.sorted()) func `fits 80 columns`(name: String) throws {
         let text = try #require(Self.tables[name])
-        // A problem is a sentence and not a table.
+        // A line about a problem is a sentence, which may be wider than a table.
         for line in text.split(separator: "\n") where !line.hasPrefix("! ") {
             #expect(line.count <= 80, "\(line.count): \(line)")
         }

@@ -24,7 +24,8 @@ struct ScreeningFilesTests {
         ScreeningFiles.Paths(tokens: tokens, good: good, invalid: invalid, rest: nil)
     }
 
-    /// Opens the files. A child that another test starts now may hold the lock of closed files until the child runs.
+    /// Opens the files. A child that another test starts at this moment inherits the open files. The child keeps their
+    /// lock until it executes its program.
     private func open(
         _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) throws(CommandFailure) -> ScreeningFiles {

@@ -62,7 +62,7 @@ struct ScreeningRecordTests {
         // This send is 50 ms late, so the next send comes 50 ms sooner.
         pace.sent(10, at: start + .milliseconds(150))
         #expect(pace.pause(at: start + .milliseconds(150)) == .milliseconds(50))
-        // This send is very late, but the pace must not send everything at once.
+        // This send is very late, but the pace must not allow all overdue sends at once.
         pace.sent(10, at: start + .seconds(60))
         pace.sent(10, at: start + .seconds(60))
         pace.sent(10, at: start + .seconds(60))

@@ -48,7 +48,8 @@ struct ScreeningTrackerTests {
                 ("token.invalid", ["reason": "Unregistered", "timestamp": "3000"]),
             ], .invalid(reason: "Unregistered", time: 3, wasKnown: false)
         ),
-        // A token counts as unregistered only if the farm says so. In a wrong environment every token fails.
+        // A token counts as unregistered only if the farm reports the token as unregistered. In a wrong
+        // environment every token fails.
         ([("push.failed", ["reason": "BadDeviceToken"])], .open(reason: "BadDeviceToken", cause: nil)),
         (
             [("push.failed", ["reason": "exhausted", "cause": "throttled"])],

@@ -22,7 +22,7 @@ struct TopModelTests {
         #expect(model.place == .app("news") && model.wantsJobs == ["news"])
         #expect(press(&model, "\u{1B}") == [.draw])
         #expect(model.place == .list(.apps) && model.wantsJobs == nil)
-        // Nothing lies behind the first list, so this key has no effect.
+        // The first list is the first screen, so the key Escape has no effect.
         #expect(press(&model, "\u{1B}") == [.nothing])
         _ = press(&model, "3")
         #expect(model.place == .list(.hosts))

@@ -15,7 +15,8 @@ package struct Alert: Hashable, Sendable {
         case unreadable = "unreadable"
         case refusedJobs = "refused_jobs"
         case strayInbox = "stray_inbox"
-        /// The gateway rejects many tokens as invalid; new ones are not suppressed until they are confirmed.
+        /// The gateway rejects many tokens as invalid. While this alert is active, a rejected token is suppressed only after it
+        /// is confirmed as invalid.
         case badTokens = "bad_tokens"
         case gatewayStalled = "gateway_stalled"
 

@@ -1,7 +1,7 @@
 /// Decides from observations which alerts fire and clear.
 ///
-/// An alert fires once. It is repeated at an interval while it lasts, or at once when it gets worse. It clears when the condition
-/// has been good for the delay of its kind. The evaluator has no clock and sends nothing.
+/// An alert fires once. A lasting alert is repeated at an interval, and at once when its level rises. An alert clears when its
+/// condition has been good for the delay of the alert's kind. The evaluator has no clock and sends nothing.
 package struct AlertEvaluator: Sendable {
     package enum Observation: Equatable, Sendable {
         /// - Parameter level: 1 or more; a higher level is worse.
@@ -36,7 +36,7 @@ package struct AlertEvaluator: Sendable {
 
     package init(again: Duration = .seconds(3600)) { self.again = again }
 
-    /// Adds an alert that another process or host has fired, so that it does not fire twice.
+    /// Adds an alert that another process or host has fired, so that the alert does not fire twice.
     package mutating func adopt(_ alert: Alert, level: Int, text: String, since: Int64, at now: Instant) {
         guard active[alert] == nil else { return }
         active[alert] = ActiveState(level: level, text: text, since: since, sentAt: now)
@@ -96,8 +96,8 @@ package struct AlertEvaluator: Sendable {
 }
 
 extension AlertEvaluator.Observation {
-    /// Bad above the mark, good below four fifths of it, and unclear between them, so that the alert does not
-    /// flap.
+    /// Returns bad above the mark, good below four fifths of the mark, and unclear between these values, so that the alert does
+    /// not flap.
     package static func above(
         _ mark: Double, _ value: Double, level: Int = 1, text: @autoclosure () -> String
     ) -> AlertEvaluator.Observation {
@@ -109,7 +109,7 @@ extension AlertEvaluator.Observation {
 /// The share of errors among the responses of the last minute.
 package struct ErrorShare: Sendable {
     private static let window = Duration.seconds(60)
-    /// The fewest responses from which a share is computed.
+    /// Minimum number of responses for a share.
     private static let least: UInt64 = 50
 
     private var samples: [(at: Instant, answers: UInt64, errors: UInt64)] = []

@@ -1,15 +1,15 @@
 /// Limits an app's pushes per second while its gateway has trouble. The limit falls at once after trouble, rises in steps without
-/// trouble, and is dropped when it no longer matters.
+/// trouble, and is removed when it no longer has an effect.
 ///
-/// The limit is judged once per round. It falls to slightly less than the rate that the gateway accepted, or to half if it
-/// accepted nothing. It rises quickly to the rate where the trouble began, and slowly above that rate. A share of trouble that
-/// does not depend on the rate is tolerated.
+/// The limit is judged once per round. After trouble, the limit falls to slightly less than the rate that the gateway accepted,
+/// or to half if the gateway accepted nothing. Without trouble, the limit rises quickly to the rate where the trouble began, and
+/// slowly above that rate. A share of trouble that does not depend on the rate is tolerated.
 package struct AllowedRate: Sendable {
-    /// A round with fewer responses proves little, so it is extended up to this many seconds.
+    /// A round with fewer than `answers` responses proves little, so the round is extended up to `seconds` seconds.
     private static let enough = (answers: 20, seconds: 10.0)
     private static let leastTroubles = 3
     private static let leastShare = 0.02
-    /// The limit is dropped after this many rounds in which it had no effect, or this many seconds without a push.
+    /// The limit is removed after `rounds` rounds in which the limit had no effect, or after `seconds` seconds without a push.
     private static let forgets = (rounds: 5, seconds: 60.0)
     private static let least = 1.0
 
@@ -17,7 +17,7 @@ package struct AllowedRate: Sendable {
     /// Pushes per second; nil means unlimited.
     package private(set) var limit: Double?
     private var round = GovernorSum()
-    /// Whether responses of this round belong to pushes that were sent at another rate.
+    /// Whether this round is ignored, because its responses belong to pushes that were sent at the previous rate.
     private var isSkipping = false
     /// The rate that the gateway accepted without trouble.
     private var usual = 0.0
@@ -27,11 +27,11 @@ package struct AllowedRate: Sendable {
     private var looseRounds = 0
     private var idleSeconds = 0.0
     private var wasStopped = false
-    /// The share of trouble that does not depend on the rate.
+    /// The share of responses with trouble that is tolerated, because the share does not depend on the rate.
     private var tolerated = 0.0
-    /// The trouble share and rate of the round before the last decrease, and the number of decreases in a row
-    /// without effect.
+    /// The trouble share and the rate of the round before the last decrease; nil after an increase.
     private var last: (share: Double, rate: Double)?
+    /// The number of decreases in a row that did not lower the trouble share.
     private var futile = 0
 
     package init(_ settings: GovernorSettings) {
@@ -97,7 +97,7 @@ package struct AllowedRate: Sendable {
         round = GovernorSum()
     }
 
-    /// Tolerates the share of trouble and restores the rate, if the last decreases did not lower the share.
+    /// If the last decreases did not lower the share of trouble, tolerates that share and removes the limit.
     private mutating func isFutile(_ done: GovernorSum) -> Bool {
         guard let last, limit != nil, done.troubleShare < 0.8, done.rate < 0.9 * last.rate,
             done.troubleShare > 0.7 * last.share
@@ -130,7 +130,7 @@ package struct AllowedRate: Sendable {
         }
         looseRounds = 0
         if limit < 0.9 * ceiling {
-            // Doubles the limit with each calm round, because several stops in a row may have lowered it far.
+            // Doubles the limit after each round without trouble, because several stops in a row may have lowered the limit far.
             self.limit = min(
                 limit + max(Self.least, ceiling / 10, limit), max(0.9 * ceiling, limit + Self.least))
         } else {

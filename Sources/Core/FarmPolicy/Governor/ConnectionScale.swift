@@ -1,8 +1,8 @@
-/// Chooses how many connections an app uses in one worker. It adds connections when streams were short for a while, and removes
-/// some when fewer were enough.
+/// Chooses how many connections an app uses in one worker. Adds connections after streams were short for a while, and removes
+/// connections after fewer connections were enough for a while.
 ///
-/// A step up that gains too little is undone, because something else is the limit. The pause before the next step up then
-/// grows.
+/// A step up that gains too little is undone, because something other than the connections limits the rate. After that, the wait
+/// before the next step up grows.
 package struct ConnectionScale: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package enum Cause: String, Hashable, Sendable {
@@ -30,18 +30,18 @@ package struct ConnectionScale: Hashable, Sendable {
         let rate: Double
     }
 
-    /// The share of the ideal gain that a step up must reach.
+    /// The share of the ideal gain in responses per second that a step up must reach.
     private static let leastGain = 0.25
-    /// One step fewer connections are too few if more than this share of their streams is in use.
+    /// A step down is too much if the remaining connections would use more than this share of their streams.
     private static let fullness = 0.5
-    /// How many settle periods pass before another step up after one was undone: at first, and at most.
+    /// The number of settle periods between an undone step up and the next step up: at first, and at most.
     private static let trialPause = (first: 5, most: 160)
 
     private let settings: GovernorSettings
     /// The number of connections to use.
     package private(set) var wanted: Int
     private var settledAt: Instant?
-    /// Since when connections are missing while there is work.
+    /// When connections began to be missing although there was work; nil while no connection is missing.
     private var shortSince: Instant?
     private var trial: Trial?
     private var judged = GovernorSum()
@@ -68,7 +68,8 @@ package struct ConnectionScale: Hashable, Sendable {
 
     // MARK: Settling
 
-    /// Connections are opened only for work, so none is missing without work.
+    /// Returns whether no connection is missing. Connections are opened only for work, so without work no connection counts as
+    /// missing.
     private mutating func areAllConnected(_ sample: GovernorSample, at now: Instant) -> Bool {
         guard sample.connections < wanted, sample.blocked > 0 || sample.open > 0 else {
             shortSince = nil
@@ -109,7 +110,7 @@ package struct ConnectionScale: Hashable, Sendable {
         blocked = GovernorSum()
     }
 
-    /// Delays the next step up, because the last one had no effect.
+    /// Delays the next step up, because the last step up is being undone.
     private mutating func refuse(at now: Instant) {
         trial = nil
         hold(at: now, periods: trialPause)
@@ -133,7 +134,7 @@ package struct ConnectionScale: Hashable, Sendable {
         }
         self.trial = nil
         trialPause = Self.trialPause.first
-        // The load that proved the last step also counts for the next step.
+        // The load that was measured after this step up also counts as a reason for the next step up.
         if judged.blocked >= judged.seconds / 2 { blocked = judged }
         return nil
     }

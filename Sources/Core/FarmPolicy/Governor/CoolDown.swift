@@ -1,9 +1,9 @@
-/// Delays pushes, in order, to devices that got too many pushes for their gateway.
+/// Delays pushes to devices for which the gateway got too many pushes, and keeps the order of the pushes.
 ///
-/// A device cools down for 30 s after a 429 response. Each further 429 in a row doubles the time, up to 30 minutes; a longer time
-/// that the gateway requests applies instead. An accepted push ends the cool-down. Delayed pushes return after the refused push,
-/// one by one, and new pushes follow them. The number of devices is limited; further devices get no cool-down. A number
-/// identifies a device, and two devices very rarely share a number.
+/// A device cools down for 30 s after a 429 response. Each further 429 in a row doubles the time, up to 30 minutes. If the
+/// gateway requests a longer time, that time applies. An accepted push ends the cool-down. Delayed pushes return after the
+/// refused push, one by one, and new pushes follow the delayed pushes. The number of devices is limited; further devices get no
+/// cool-down. A number identifies a device, and two devices very rarely share a number.
 package struct CoolDown: Sendable {
     package static let first = Duration.seconds(30)
     package static let longest = Duration.seconds(1800)
@@ -40,8 +40,8 @@ package struct CoolDown: Sendable {
     /// Notes that the gateway refused a push to the device with 429.
     ///
     /// - Parameters:
-    ///   - delays: the range of the retry delay if the gateway does not request more; the width of this range is
-    ///     added to a requested delay.
+    ///   - delays: the range of the retry delay. If the gateway requests a delay above the lower bound, the range begins at the
+    ///     requested delay and keeps its width.
     ///   - asked: the delay that the gateway requested.
     /// - Returns: the minimum delay of the push.
     package mutating func refused(
@@ -51,7 +51,8 @@ package struct CoolDown: Sendable {
             now + max(delays.lowerBound, wait) + (delays.upperBound - delays.lowerBound)
         }
         if var cooling = devices[device], now < cooling.until {
-            // The push was in flight together with an earlier refused push.
+            // This push was in flight together with a push that was refused earlier, so this refusal does not lengthen the
+            // cool-down.
             let wait = max(cooling.tail + Self.spacing - now, asked)
             cooling.tail = latest(wait)
             devices[device] = cooling
@@ -61,7 +62,7 @@ package struct CoolDown: Sendable {
         let usual = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
         let pause = max(usual, asked)
         guard known != nil || hasRoom(at: now) else { return pause }
-        // Before this delay ends, all delayed pushes have returned and were delayed again.
+        // The time when all pushes that were delayed before have returned and have been delayed again.
         let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }
         let wait = max(pause, waiting.map { $0 - now } ?? .zero)
         let shift = latest(wait) + Self.margin - now
@@ -89,7 +90,7 @@ package struct CoolDown: Sendable {
     package mutating func postpone(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
         guard var cooling = devices[device] else { return nil }
         if cooling.isOver(at: now) {
-            // A cool-down that has ended restarts from its first length after a long time without a 429.
+            // After a long time without a 429, the next cool-down starts with the first length again.
             if cooling.refusals == 0 || now >= cooling.tail + Self.longest { devices[device] = nil }
             return nil
         }
@@ -111,11 +112,11 @@ package struct CoolDown: Sendable {
     }
 }
 
-/// Distinguishes a gateway that throttles every sender from one that throttles a single device. The first kind hits several
-/// devices at a time.
+/// Distinguishes a gateway that throttles every sender from a gateway that throttles a single device. General throttling hits
+/// several devices at a time.
 package struct ThrottleMonitor: Hashable, Sendable {
-    /// This many throttled devices within this time indicate general throttling, if they are a large part of
-    /// all responses.
+    /// This many throttled devices within this time indicate general throttling, if their 429 responses are a large part of all
+    /// responses.
     private static let several = 3
     private static let span = Duration.seconds(2)
 
@@ -135,8 +136,7 @@ package struct ThrottleMonitor: Hashable, Sendable {
 
     /// Classifies the 429 responses since the last call as far as possible.
     ///
-    /// - Returns: the number of responses that indicate gateway trouble, and of those that concern one
-    ///   device.
+    /// - Returns: the number of responses that indicate gateway trouble, and the number of responses that concern one device.
     package mutating func take(at now: Instant) -> (troubles: Int, others: Int) {
         guard count > 0 else {
             if let since, now - since >= Self.span { (devices, self.since) = ([], nil) }

@@ -1,7 +1,7 @@
 /// Finds the best number of connections and pushes per second for one app in one worker.
 ///
-/// It gets a sample of the connections at every poll interval and returns the changes. It owns no connection and no clock. A rate
-/// limit set by an operator is handled elsewhere.
+/// The governor gets a sample of the connections at every poll interval, and returns the changes. The governor owns no connection
+/// and no clock. The governor does not apply rate limits that operators set.
 package struct Governor: Sendable {
     package enum Change: Hashable, Sendable {
         case connections(ConnectionScale.Step)
@@ -17,7 +17,8 @@ package struct Governor: Sendable {
         allowed = AllowedRate(settings)
     }
 
-    /// Applies new settings. It keeps the number of connections within the new bounds, and keeps what it learned about the rate.
+    /// Applies new settings. The number of connections moves within the new bounds. The governor keeps what it learned about the
+    /// rate.
     package mutating func change(to settings: GovernorSettings) {
         scale = ConnectionScale(settings, beginningWith: scale.wanted)
     }
@@ -44,14 +45,15 @@ package struct GovernorSettings: Hashable, Sendable {
     package var minConnections = 1
     package var maxConnections = 8
     package var scale = ScaleMode.incremental(1)
-    /// How long streams must be short, or one step fewer be enough, before the number of connections changes.
+    /// How long streams must be short, or how long one step fewer connections must be enough, before the number of connections
+    /// changes.
     package var minSustain = Duration.seconds(2)
     /// The time between two samples.
     package var pollInterval = Duration.milliseconds(200)
     /// How long the governor waits after a change before it decides again.
     package var settlePeriod = Duration.seconds(4)
-    /// Whether the pool adds connections by a rule of its own, as for a binary gateway. The governor then only
-    /// closes surplus connections.
+    /// Whether the pool decides itself when to add connections, as for a binary gateway. The governor then only closes surplus
+    /// connections.
     package var growsByItself = false
 
     package init() {}

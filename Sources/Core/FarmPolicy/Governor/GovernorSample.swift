@@ -4,7 +4,7 @@ package struct GovernorSample: Hashable, Sendable {
     package var span: Duration
     /// The number of connections that accept pushes.
     package var connections = 0
-    /// The number of pushes that these connections may have in flight at a time.
+    /// The number of pushes that all these ``connections`` together may have in flight at a time.
     package var streams = 0
     /// The mean number of pushes in flight.
     package var open = 0.0
@@ -12,9 +12,10 @@ package struct GovernorSample: Hashable, Sendable {
     package var blocked = 0.0
     /// The share of the time in which held pushes were delayed only by the allowed rate.
     package var limited = 0.0
-    /// The number of responses that indicate no gateway trouble, whatever their status.
+    /// The number of responses, of any status, that indicate no gateway trouble.
     package var answers = 0
-    /// The number of responses that indicate trouble: 500, 503, and 429 if several devices got it.
+    /// The number of responses that indicate trouble. Responses with status 500 or 503 indicate trouble, and responses with
+    /// status 429 do if several devices got 429.
     package var troubles = 0
     /// Whether this worker's processor was the bottleneck.
     package var isBusy = false
@@ -45,11 +46,11 @@ struct GovernorSum: Hashable {
 
     var seconds: Double { span / .seconds(1) }
     var count: Int { answers + troubles }
-    /// The share of trouble among the responses.
+    /// The share of the responses that indicate trouble.
     var troubleShare: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
     /// Responses per second.
     var rate: Double { seconds > 0 ? Double(count) / seconds : 0 }
-    /// Responses per second without trouble.
+    /// The number of responses per second that indicate no trouble.
     var taken: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 
     mutating func add(_ sample: GovernorSample) {
@@ -61,7 +62,8 @@ struct GovernorSum: Hashable {
     }
 }
 
-/// Measures how long streams were short and how many were open. The caller updates it once per turn of the loop.
+/// Measures how long streams were short and how many streams were open. The caller updates the meter once per turn of the event
+/// loop.
 package struct LoadMeter: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// No push is delayed by missing streams or by the rate.
@@ -88,7 +90,7 @@ package struct LoadMeter: Hashable, Sendable {
         (self.state, self.open) = (state, open)
     }
 
-    /// Returns the sample since the last call.
+    /// Returns a sample of the time since the last call.
     package mutating func take(at now: Instant) -> GovernorSample {
         pass(to: now)
         var sample = GovernorSample(span: now - begun)

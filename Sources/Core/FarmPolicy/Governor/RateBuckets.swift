@@ -1,4 +1,5 @@
-/// Limits pushes per second evenly. After a pause, at most a burst worth a twentieth of a second is available at once.
+/// Limits the pushes per second, and spreads them evenly. After a time without pushes, at most the pushes of a twentieth of a
+/// second are available at once.
 package struct TokenBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
 
@@ -35,7 +36,7 @@ package struct TokenBucket: Hashable, Sendable {
     /// Takes available tokens.
     package mutating func take(_ count: Int) { tokens -= Double(count) }
 
-    /// The time until half a burst, and at least one token, is available. Half a burst keeps wake-ups rare.
+    /// The time until half a burst, and at least one token, is available. Waiting for half a burst keeps timer events rare.
     package var wait: Duration {
         let wanted = max(1, (burst / 2).rounded(.down))
         return tokens >= wanted ? .zero : Duration(clampingSeconds: (wanted - tokens) / rate)
@@ -48,11 +49,11 @@ package struct TokenBucket: Hashable, Sendable {
     }
 }
 
-/// Limits the bits per second that are sent to a gateway. The size of a push is known only after it is sent. The bucket
+/// Limits the bits per second that are sent to a gateway. The size of a push is known only after the push is sent. The bucket
 /// therefore charges the recent mean size first and corrects the difference later.
 package struct BandwidthBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
-    /// The assumed size of the first pushes.
+    /// The assumed size of a push in bytes before the first measurement.
     private static let firstGuess = 512.0
 
     private var bytesPerSecond: Double
@@ -65,7 +66,7 @@ package struct BandwidthBucket: Hashable, Sendable {
     /// The number of pushes taken since bytes were last measured.
     private var pushes = 0
     private var charged = 0.0
-    /// The amount that was charged too much before; it offsets amounts that were charged too little.
+    /// The bytes by which earlier charges were too high. The excess offsets later charges that are too low.
     private var excess = 0.0
 
     package init(bitsPerSecond: Double, at now: Instant) {
@@ -102,8 +103,8 @@ package struct BandwidthBucket: Hashable, Sendable {
     package mutating func measured(bytes: Int) {
         let owed = Double(bytes) - charged - excess
         balance -= max(0, owed)
-        // Unsent bytes will follow later, but a charge for a stalled connection must not become credit
-        // forever.
+        // Bytes that are charged but not sent yet are usually sent later. The excess is limited to one burst, so that the charge
+        // for a stalled connection does not stay as credit forever.
         excess = min(max(0, -owed), burst)
         if pushes > 0, bytes > 0 {
             let mean = Double(bytes) / Double(pushes)
@@ -120,7 +121,7 @@ package struct BandwidthBucket: Hashable, Sendable {
         return balance >= wanted ? .zero : Duration(clampingSeconds: (wanted - balance) / bytesPerSecond)
     }
 
-    /// The allowed pushes per second at their recent mean size.
+    /// The allowed number of pushes per second at the recent mean size of a push.
     package var rate: Double { bytesPerSecond / bytesPerPush }
 
     private mutating func fill(at now: Instant) {

@@ -1,13 +1,13 @@
 /// Decides when Redis has so little free memory that producers must wait, and when they may continue.
 ///
-/// Redis counts as full at the upper mark. It counts as relieved below the lower mark, or after a grace period
-/// below the upper mark, because data that is kept for days may alone exceed the lower mark.
+/// Redis counts as full at the upper mark. Redis counts as relieved below the lower mark, and also after a grace period below the
+/// upper mark. Without the grace period producers could wait for days, because kept data can by itself exceed the lower mark.
 package struct AdmissionPolicy: Sendable {
     /// The memory use of Redis, in bytes.
     package struct Reading: Sendable, Equatable {
-        /// The used memory that Redis compares with its limit.
+        /// The used memory in bytes, as Redis compares it with its memory limit.
         package var used: Int
-        /// The memory limit; 0 when none is known.
+        /// The memory limit; 0 when no limit is known.
         package var limit: Int
         /// The number of open pushes in batches and results, over all apps.
         package var open: Int
@@ -25,8 +25,7 @@ package struct AdmissionPolicy: Sendable {
 
     package struct Decision: Sendable, Equatable {
         package var memory: Memory
-        /// Whether accepted pushes use their full memory share. Jobs then stay in the inbox, except for a
-        /// few.
+        /// Whether accepted pushes use their full memory share. If so, all but a few jobs stay in the inbox.
         package var limitsIntake: Bool
 
         package init(memory: Memory, limitsIntake: Bool) {
@@ -41,10 +40,10 @@ package struct AdmissionPolicy: Sendable {
     package static let taken = 50
     /// How long memory use must stay below the upper mark before Redis counts as relieved, in milliseconds.
     package static let gracePeriod: UInt64 = 30_000
-    /// The memory budget of an accepted push in bytes; a budget, not the average.
+    /// The memory in bytes that an accepted push is assumed to use. The number is a budget and not an average.
     package static let pushBytes = 80
 
-    /// When memory use came between the marks.
+    /// When memory use came between the two marks; nil while memory use is below the lower mark or above the upper mark.
     private var betweenSince: UInt64?
     private var limitsIntake = false
 

@@ -1,7 +1,7 @@
-/// Decides which inboxes without a configured app to report, for example those with a misspelt name.
+/// Decides which inboxes to report because no host has configured their app, for example inboxes with a misspelt name.
 ///
-/// The inboxes are discovered gradually, counted repeatedly, and reported after they have existed for a while. The delay
-/// excludes apps whose host has just started.
+/// A search of Redis finds the inboxes gradually. Found inboxes are counted repeatedly, and reported after a grace period. The
+/// grace period excludes apps whose host has just started.
 package struct StrayInboxes: Sendable {
     package struct Inbox: Hashable, Sendable {
         package let name: String
@@ -17,7 +17,7 @@ package struct StrayInboxes: Sendable {
 
     /// The maximum number of inboxes to count.
     package static let most = 100
-    /// An inbox is reported after no coordinator has configured its app for this long.
+    /// How long no coordinator must have configured the inbox's app before the inbox is reported.
     package static let gracePeriod = Duration.seconds(10)
 
     package init() {}
@@ -25,7 +25,7 @@ package struct StrayInboxes: Sendable {
     /// The names of the inboxes to count.
     package var names: [String] { seen.keys.sorted() }
 
-    /// Adds inboxes that exist in Redis, and removes those of configured apps.
+    /// Adds inboxes that exist in Redis, and removes the inboxes of configured apps.
     package mutating func observe(_ found: [String], configured: Set<String>, at now: Instant) {
         seen = seen.filter { !configured.contains($0.key) }
         for name in found where !configured.contains(name) && seen.count < Self.most {

@@ -1,4 +1,4 @@
-/// Computes delays before retries: the delay doubles with each failure, and a part of it is random.
+/// Computes delays before retries. The delay doubles with each failure, and a part of the delay is random.
 package struct BackOff: Hashable, Sendable {
     package let first: Duration
     package let longest: Duration
@@ -7,7 +7,7 @@ package struct BackOff: Hashable, Sendable {
     /// The number of consecutive failures.
     package private(set) var failures = 0
 
-    /// Creates a backoff; the defaults are those for gateway connections.
+    /// Creates a backoff; the defaults are for gateway connections.
     package init(first: Duration = .seconds(1), longest: Duration = .seconds(60), jitter: Double = 0.5) {
         self.first = first
         self.longest = longest
@@ -16,7 +16,7 @@ package struct BackOff: Hashable, Sendable {
 
     /// Notes a failure.
     ///
-    /// - Returns: the delay before the next try.
+    /// - Returns: the delay before the next attempt.
     package mutating func failed(using random: inout some RandomNumberGenerator) -> Duration {
         let delay = Jitter.doubled(first, times: failures, cap: longest)
         failures += 1
@@ -46,7 +46,7 @@ enum Jitter {
         return .microseconds(Int64.random(in: 0...Int64(clamping: microseconds), using: &random))
     }
 
-    /// Returns `delay` minus a random amount of up to `share` of it.
+    /// Returns `delay` minus a random amount. The amount is at most the fraction `share` of `delay`.
     static func spread(
         _ delay: Duration, _ share: Double, using random: inout some RandomNumberGenerator
     ) -> Duration {

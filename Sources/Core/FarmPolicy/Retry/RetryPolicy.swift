@@ -8,7 +8,7 @@ package struct RetryPolicy: Sendable {
         case retry(after: Duration)
         /// The push has used all attempts that the job allows.
         case exhausted
-        /// The push has used all attempts for this cause, so it fails with the gateway's reason.
+        /// The push has used all attempts that the farm allows for this cause, so the push fails with the gateway's reason.
         case refused
         /// The deadline has passed, or would pass before the next attempt.
         case expired
@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
 
     package init() {}
 
-    /// Decides about a push after `attempts` attempts, of which the last ended with `cause`.
+    /// Decides about a push after `attempts` attempts. The last attempt ended with `cause`.
     ///
     /// If the random part would pass the deadline, the delay ends one second before the deadline.
     /// - Parameters:
@@ -54,7 +54,7 @@ package struct RetryPolicy: Sendable {
     }
 
     /// - Parameters:
-    ///   - least: the minimum delay; the push expires when the deadline is nearer.
+    ///   - least: the minimum delay; the push expires if the deadline is nearer.
     ///   - time: the preferred delay if the deadline allows it.
     private func wait(_ least: Duration, to time: Duration? = nil, deadline: Int64?, now: Int64) -> Decision {
         guard let deadline else { return .retry(after: time ?? least) }
@@ -62,7 +62,7 @@ package struct RetryPolicy: Sendable {
         return latest < least ? .expired : .retry(after: min(time ?? least, latest))
     }
 
-    /// Returns the range of the retry delay after this many attempts, unless the gateway requested more.
+    /// Returns the range of the retry delay after this many attempts, unless the gateway requested a longer delay.
     package func range(for cause: RetryCause, attempts: Int) -> ClosedRange<Duration> {
         let delays = delays(for: cause)
         let full = Jitter.doubled(delays.first, times: attempts - 1, cap: delays.longest)

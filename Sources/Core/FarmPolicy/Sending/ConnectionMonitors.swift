@@ -1,7 +1,7 @@
 /// Detects dead connections with PING.
 ///
-/// It sends a PING when nothing was read for a while although requests are open, and rarely on an idle
-/// connection. Any received byte proves that the connection works, not only the response to the PING.
+/// A PING is due when nothing was read for a while although requests are open. On an idle connection, PINGs are rare. Any
+/// received byte proves that the connection works, not only the response to a PING.
 package struct PingMonitor: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Do nothing before this time.
@@ -46,7 +46,7 @@ package struct PingMonitor: Hashable, Sendable {
     /// Notes that no request is open.
     package mutating func becameIdle() { busySince = nil }
 
-    /// Returns the action for now. The monitor assumes that the caller executes ``Action/ping``.
+    /// Returns the action for now. The monitor assumes that the caller sends a PING when the result is ``Action/ping``.
     package mutating func act(at now: Instant) -> Action {
         guard let due else { return .wait(until: now + .seconds(3600)) }
         guard now >= due else { return .wait(until: due) }
@@ -64,8 +64,8 @@ package struct PingMonitor: Hashable, Sendable {
 
 /// Detects HTTP/2 connections that make no progress although bytes arrive.
 ///
-/// Only a response counts as progress. PINGs, empty frames, partial responses and new settings do not, because a gateway
-/// could keep a useless connection open with them forever. Times are milliseconds since the connection began; they may wrap
+/// Only a response counts as progress. PINGs, empty frames, partial responses and new SETTINGS do not count, because a gateway
+/// could send such frames forever on a useless connection. Times are milliseconds since the connection began; they may wrap
 /// around.
 package struct ProgressMonitor: Hashable, Sendable {
     /// Why a connection must be replaced.
@@ -83,8 +83,8 @@ package struct ProgressMonitor: Hashable, Sendable {
         }
     }
 
-    /// The number of consecutive timed-out requests that ends a connection: with a response so far, and
-    /// without one.
+    /// The number of consecutive timed-out requests that ends a connection. `proven` applies after the first response on the
+    /// connection, `new` before that response.
     package static let enough = (proven: 3, new: 2)
 
     private let timeout: UInt32
@@ -101,8 +101,8 @@ package struct ProgressMonitor: Hashable, Sendable {
         (unanswered, shutSince) = (0, nil)
     }
 
-    /// Notes that a request reached its deadline. A request older than the last response does not count against the
-    /// connection, because the gateway may never respond for its token.
+    /// Notes that a request reached its deadline. A request older than the last response does not count against the connection,
+    /// because the gateway may never respond for the request's token.
     package mutating func timedOut(sentAt: UInt32) {
         if let lastResponse, Int32(bitPattern: sentAt &- lastResponse) < 0 { return }
         unanswered += 1

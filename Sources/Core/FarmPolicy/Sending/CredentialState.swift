@@ -1,7 +1,7 @@
-/// Tracks whether an app's credentials are trusted, and decides how to handle responses that reject them.
+/// Tracks whether an app's credentials are trusted, and decides how to handle responses that reject the credentials.
 ///
-/// Each renewal of the credentials starts a new generation. Every response names the generation of its
-/// request. Late responses on an old connection therefore do not count as a second failure.
+/// Each renewal of the credentials starts a new generation. Every response names the generation of its request. Therefore, late
+/// responses to requests with old credentials do not count as a failure of the new credentials.
 package struct CredentialState: Hashable, Sendable {
     package typealias Generation = Int
 
@@ -9,7 +9,7 @@ package struct CredentialState: Hashable, Sendable {
         case ok
         /// New credentials were requested and have not arrived.
         case refreshing
-        /// New credentials are in use, and no response has confirmed them.
+        /// New credentials are in use, but no response has confirmed the credentials yet.
         case trial
         /// Sending is paused until an operator resumes the app.
         case paused(reason: String)
@@ -20,7 +20,7 @@ package struct CredentialState: Hashable, Sendable {
         case resend
         /// Renews the credentials, reconnects, and sends the push again without counting an attempt.
         case renew
-        /// Pauses the app; returned only once.
+        /// Pauses the app. Later responses that reject the credentials get ``hold``.
         case pause(reason: String)
         /// Returns the push to the queue without counting an attempt, because the app is already paused.
         case hold
@@ -64,7 +64,7 @@ package struct CredentialState: Hashable, Sendable {
         if state == .refreshing { state = .trial }
     }
 
-    /// Handles a failed renewal; the reason for the renewal remains.
+    /// Handles a failed renewal: pauses the app with `reason`, unless the app is already paused.
     package mutating func notRenewed(reason: String) -> Action {
         if case .paused = state { return .hold }
         return pause(reason)

@@ -1,11 +1,12 @@
 /// Limits how often connections are opened to one gateway, because gateways treat rapid reconnects as an attack.
 package struct DialRate: Hashable, Sendable {
-    /// The number of dials allowed at once, and the mean time between two dials.
+    /// The number of dials that are allowed at once.
     private var burst: Int
+    /// The minimum mean time between two dials.
     private var interval: Duration
-    /// When the full burst will be available again.
+    /// When the full burst will be available again; nil before the first dial.
     private var fullAt: Instant?
-    /// The number of dials in any minute; nil means unlimited.
+    /// The maximum number of dials in any minute; nil means unlimited.
     private var perMinute: Int?
     /// The dials of the last minute; the oldest is at index `oldest`.
     private var recent: [Instant] = []
@@ -15,23 +16,23 @@ package struct DialRate: Hashable, Sendable {
     /// - Parameters:
     ///   - connections: the number of connections that may be open at a time; all may be dialled at once.
     ///   - life: the shortest expected lifetime of a connection.
-    ///   - perMinute: the number of dials in any minute; nil means unlimited.
+    ///   - perMinute: the maximum number of dials in any minute; nil means unlimited.
     package init(connections: Int, life: Duration, perMinute: Int? = nil) {
         burst = max(1, connections)
         interval = life / burst
         self.perMinute = perMinute.map { max(1, $0) }
     }
 
-    /// Changes the limits. All connections may be dialled at once again, but dials of the last minute count.
+    /// Changes the limits. All connections may be dialled at once again, but dials of the last minute still count.
     package mutating func change(connections: Int, life: Duration, perMinute: Int? = nil) {
         let before = self
         self = DialRate(connections: connections, life: life, perMinute: perMinute)
         (recent, oldest) = (before.recent, before.oldest)
     }
 
-    /// Takes a dial if one is available.
+    /// Uses one of the allowed dials if a dial is allowed now.
     ///
-    /// - Returns: zero if the dial may be made, else the time until the next request.
+    /// - Returns: zero if the caller may dial now; otherwise the time to wait before the next call.
     package mutating func take(at now: Instant) -> Duration {
         let start = max(fullAt ?? now, now)
         let wait = max(start - now - interval * (burst - 1), waitForMinute(at: now))
@@ -42,7 +43,7 @@ package struct DialRate: Hashable, Sendable {
     }
 
     /// Allows half of a minute's dials at once and spreads the other half. Without the spread, all dials could be used at the
-    /// start of a minute, and a bad token could later end connections that could not be replaced.
+    /// start of a minute. Connections that a bad token ends later in that minute could then not be replaced.
     private mutating func waitForMinute(at now: Instant) -> Duration {
         guard let perMinute else { return .zero }
         while oldest < recent.count, now - recent[oldest] >= Self.minute { oldest += 1 }

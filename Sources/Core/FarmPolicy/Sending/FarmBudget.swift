@@ -1,7 +1,7 @@
 /// The limits that all workers of all hosts together must keep for an app's gateway; nil means unlimited.
 ///
-/// Each shard carries an equal part of the limits. The owner of a shard may use that part, so hosts keep the total without
-/// coordination.
+/// Each shard carries an equal part of the limits. The owner of a shard may use the shard's part, so the hosts together keep the
+/// limits without coordination.
 package struct FarmBudget: Hashable, Sendable {
     /// Pushes per second.
     package var rate: Double?
@@ -18,15 +18,15 @@ package struct FarmBudget: Hashable, Sendable {
         package var rate: Double?
         package var bandwidth: Double?
         package var connections: Int?
-        /// Whether the worker has shards but none with a connection. The worker then uses one connection
-        /// beyond the budget.
+        /// Whether the worker has shards, but none of its shards carries a connection of the budget. The worker then uses one
+        /// connection beyond the budget.
         package var isBeyond = false
 
         package init() {}
     }
 
-    /// The share of the rate for a worker without shards. The worker sends nothing, but its batches may become
-    /// sendable again.
+    /// The share of the rate for a worker without shards. Without shards, the worker sends nothing. The share is not 0, because
+    /// the worker's batches may become sendable again.
     private static let least = 1e-6
 
     /// - Parameters:

@@ -1,5 +1,4 @@
-/// A fault that a test injects into a core to prove that its simulation detects the fault. Release builds contain
-/// none.
+/// A fault that a test injects into a core to prove that its simulation detects the fault. Release builds contain no faults.
 package struct FaultInjection<Fault: Equatable & Sendable>: Sendable {
     #if FAILPOINTS
         @usableFromInline let fault: Fault?

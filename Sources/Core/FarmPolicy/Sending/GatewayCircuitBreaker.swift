@@ -1,14 +1,14 @@
 /// Stops sending on a connection while its gateway has trouble.
 ///
-/// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for
-/// 0.5 s, doubling to 5 s. Then a single probe is sent. Any response without trouble closes the breaker.
+/// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for 0.5 s, doubling to 5
+/// s. After the stop, a single probe is sent. Any response without trouble closes the breaker.
 package struct GatewayCircuitBreaker: Hashable, Sendable {
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
         case all
         /// One push may be sent, followed by a call of ``probeSent()``.
         case probe
-        /// Nothing may be sent before the given time; nil means not before the probe has ended.
+        /// Nothing may be sent before the given time; nil means that nothing may be sent before the probe has ended.
         case nothing(until: Instant?)
     }
 
@@ -33,7 +33,7 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
         if case .closed = state { true } else { false }
     }
 
-    /// The number of consecutive pauses without a good response between them.
+    /// How often in a row sending was stopped without a response in between that indicates no trouble.
     package var pauses: Int { backOff.failures }
 
     package func permit(at now: Instant) -> Permit {
@@ -57,8 +57,8 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
         backOff.succeeded()
     }
 
-    /// Notes a response that indicates gateway trouble, or a probe that got no response before its timeout or
-    /// the end of its connection.
+    /// Notes a response that indicates gateway trouble. A probe that got no response before its timeout or before its connection
+    /// ended counts as a response that indicates trouble.
     ///
     /// Trouble reported while sending is stopped concerns older pushes and changes nothing.
     package mutating func failed(at now: Instant, using random: inout some RandomNumberGenerator) {
@@ -75,16 +75,17 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
     }
 }
 
-/// Reacts to streams that the gateway refuses without processing them. After several refusals in a row, the connection pauses.
-/// It then tries a single stream after each of several growing pauses, until the first response.
+/// Reacts to streams that the gateway refuses without processing them. After several refusals in a row, the connection opens no
+/// stream for a while. After the wait, the connection opens a single stream. If this stream is refused too, the connection tries
+/// again after a longer delay, until it gets the first response.
 package struct RefusedStreams: Sendable {
-    /// The number of consecutive refusals before the first pause.
+    /// The number of consecutive refusals before the first delay.
     package static let enough = 20
 
     private var breaker = GatewayCircuitBreaker(
         threshold: enough, first: .milliseconds(500), longest: .seconds(8))
-    /// Whether streams were refused since the last response. ``breaker`` is consulted only then, because this code runs
-    /// for each push.
+    /// Whether streams were refused since the last response. The code asks ``breaker`` only while this property is true, because
+    /// the code runs for each push.
     private var isTroubled = false
     /// The last permit of ``breaker``.
     private var permit = GatewayCircuitBreaker.Permit.all
@@ -97,15 +98,14 @@ package struct RefusedStreams: Sendable {
 
     /// Whether sending is unrestricted.
     package var isUnrestricted: Bool { !isTroubled || breaker.isClosed }
-    /// Whether all streams have been refused for at least three pauses.
+    /// Whether sending was stopped at least three times in a row because the gateway refused all streams.
     package var isLasting: Bool { breaker.pauses >= 3 }
-    /// Whether the gateway responded to a fair share of the pushes, and did not leave most of them
-    /// unprocessed.
+    /// Whether the gateway has responded to pushes, and has not left far more pushes unprocessed than it responded to.
     package var wasOfUse: Bool {
         responses > 0 && (unprocessed < Self.enough || responses > unprocessed / 10)
     }
 
-    /// Returns how many of the free streams may be opened.
+    /// Returns how many of `free` streams may be opened.
     package func room(of free: Int) -> Int {
         guard isTroubled else { return free }
         return switch permit {
@@ -115,9 +115,9 @@ package struct RefusedStreams: Sendable {
         }
     }
 
-    package mutating func turn(to now: Instant) { self.now = now }
+    package mutating func setNow(_ now: Instant) { self.now = now }
 
-    /// Checks whether a pause is over.
+    /// Checks whether a delay is over.
     package mutating func poll(at now: Instant) {
         self.now = now
         if isTroubled { permit = breaker.permit(at: now) }
@@ -137,13 +137,14 @@ package struct RefusedStreams: Sendable {
         permit = .all
     }
 
-    /// - Parameter isRefused: whether the stream itself was refused, rather than ended with its connection.
+    /// - Parameter isRefused: true if the gateway refused the stream itself; false if the stream ended because its connection
+    ///   ended.
     package mutating func noteUnprocessed(isRefused: Bool, using random: inout some RandomNumberGenerator) {
         unprocessed += 1
         if isRefused { pause(using: &random) }
     }
 
-    /// Notes that a push ended without a response. It may have been the probe.
+    /// Notes that a push ended without a response. The push may have been the probe.
     package mutating func endedUnanswered(using random: inout some RandomNumberGenerator) {
         if isTroubled, permit == .nothing(until: nil) { pause(using: &random) }
     }

@@ -1,15 +1,15 @@
 package import PushModel
 
-/// Chooses the lane of the next pushes. High precedes bulk, but while both have pushes, bulk gets a minimum share.
+/// Chooses the lane of the next pushes. Lane high precedes lane bulk. While both lanes have pushes, bulk gets a minimum share.
 package struct LaneShare: Hashable, Sendable {
     /// The minimum share of bulk, in percent of the pushes.
     package let bulkFloor: Int
     /// The number of bulk pushes sent in a row when bulk is due. A smaller number would make batches and
     /// frames small.
     private static let quantum = 16
-    /// The largest debt to bulk, in turns, so that bulk cannot accumulate more.
+    /// The maximum debt to bulk, in multiples of ``quantum``. A larger debt is reduced to this maximum.
     private static let mostTurns = 4
-    /// The debt to bulk, in hundredths of a push.
+    /// The debt to bulk: how many pushes bulk lacks of its minimum share, in hundredths of a push.
     private var owed = 0
 
     package init(bulkFloor: Int = 10) {
@@ -17,7 +17,7 @@ package struct LaneShare: Hashable, Sendable {
         self.bulkFloor = bulkFloor
     }
 
-    /// Whether high has used its share and bulk comes next.
+    /// Whether lane high has used its share, so that lane bulk comes next.
     package var isBulkDue: Bool { owed >= 100 * Self.quantum }
 
     /// Returns the next lane and how many of its pushes may be sent before the next call; nil when no lane has
@@ -31,7 +31,7 @@ package struct LaneShare: Hashable, Sendable {
 
     /// Notes that a number of pushes of a lane were sent.
     ///
-    /// - Parameter otherWaits: whether the other lane has pushes, here or in Redis.
+    /// - Parameter otherWaits: whether the other lane has pushes, in this worker or in Redis.
     package mutating func sent(_ count: Int, of lane: Lane, otherWaits: Bool) {
         guard otherWaits else {
             owed = 0

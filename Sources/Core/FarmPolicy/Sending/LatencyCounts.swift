@@ -11,8 +11,8 @@ package struct LatencyCounts: Equatable, Sendable {
 
     package init() {}
 
-    /// - Parameter counts: counts of ``buckets`` buckets, starting at `first`; counts beyond them go into the
-    ///   last bucket.
+    /// - Parameter counts: the counts of consecutive buckets; the first count belongs to bucket `first`. Counts beyond the last
+    ///   bucket go into the last bucket.
     package init(_ counts: some Collection<UInt64>, from first: Int, milliseconds: UInt64) {
         for (index, count) in counts.enumerated() {
             self.counts[min(first + index, Self.buckets - 1)] &+= count

@@ -1,7 +1,7 @@
 /// Limits how many written pushes of one binary connection may lack confirmation. The limit is close to the usual number of
-/// pushes between two refusals, because the gateway discards all pushes after a refused one.
+/// pushes between two refusals, because the gateway discards all pushes that follow a refused push.
 ///
-/// All connections to an app's gateway share one pace, because the share of bad tokens concerns all of them.
+/// All connections to an app's gateway share one pace, because all connections get the same share of bad tokens.
 package struct SendPace: Hashable, Sendable {
     package static let least = 16
     package static let most = 65_536
@@ -10,22 +10,22 @@ package struct SendPace: Hashable, Sendable {
     /// The expected number of accepted pushes between two refusals before anything is known about the
     /// gateway.
     private static let expectedRun = 1024
-    /// The window is a multiple of the mean run. With a smaller window, connections would often have to wait for a quiet time
-    /// to confirm pushes.
+    /// The window is this many times the mean number of accepted pushes between two refusals. With a smaller window, connections
+    /// would often have to wait for a quiet time to confirm pushes.
     private static let runs = 4
 
     /// The mean number of accepted pushes between two refusals.
     private var run = Self.expectedRun
     private var safeInARow = 0
-    /// Whether a refusal was seen, and no whole window without a refusal since.
+    /// Whether the gateway has refused a push, and since then has not accepted a whole window of pushes.
     package private(set) var isRefusing = false
-    /// Whether a whole window without a refusal was seen, and no refusal since.
+    /// Whether the gateway has accepted a whole window of pushes, and since then has refused no push.
     private var isClean = false
 
     private let most: Int
 
-    /// - Parameter isBlind: whether the gateway never names a refused push. All pushes with unknown outcome are then sent
-    ///   again, so the window is small.
+    /// - Parameter isBlind: whether the gateway never names a refused push. If so, all pushes with unknown outcome are sent again
+    ///   after a connection has ended, so the window is small.
     package init(isBlind: Bool = false) {
         most = isBlind ? Self.mostBlind : Self.most
         if isBlind { (run, window, isClean) = (Self.leastBlind / Self.runs, Self.leastBlind, true) }
@@ -38,18 +38,18 @@ package struct SendPace: Hashable, Sendable {
     /// while there are no refusals.
     package var share: Int { isClean ? window : min(max(run, Self.least), window) }
 
-    /// Estimates how many of a connection's `open` pushes will return because they follow a bad token, minus those for which the
-    /// connection will have room.
+    /// Estimates how many of a connection's `open` pushes must be sent again because they follow a bad token. Pushes that will
+    /// find room on the same connection later are subtracted.
     ///
-    /// For random bad tokens, one in ``share``, the exact number is open - share * (1 - exp(-open / share)); this is an
-    /// approximation.
+    /// If one token in ``share`` is bad at random, the exact number is open - share * (1 - exp(-open / share)). This function
+    /// returns an approximation.
     package func returning(of open: Int) -> Int {
         guard isRefusing else { return 0 }
         return open * open / (open + 2 * max(1, share)) - max(0, share - open)
     }
 
-    /// The part of the `waiting` pushes that each connection gets. The last pushes of a list with bad tokens are spread, because
-    /// on one connection the bad tokens would be found one after the other.
+    /// The part of the `waiting` pushes that each connection gets. The last pushes of a list with bad tokens are spread over
+    /// several connections, because on one connection the bad tokens would be found one after the other.
     package func part(of waiting: Int, over connections: Int) -> Int {
         isRefusing ? max(min(Self.least, share), min(share, waiting / max(1, connections))) : share
     }
@@ -62,7 +62,7 @@ package struct SendPace: Hashable, Sendable {
         (isRefusing, isClean) = (true, false)
     }
 
-    /// Notes accepted pushes without a refusal. After a whole window of them, the window may double.
+    /// Notes accepted pushes without a refusal. After a whole window of pushes without a refusal, the window may double.
     package mutating func accepted(_ count: Int) {
         safeInARow += count
         guard safeInARow >= window else { return }
@@ -81,8 +81,8 @@ package struct SendPace: Hashable, Sendable {
         safeInARow = 0
     }
 
-    /// Notes that a connection ended and the push that caused the end is unknown. The window shrinks so that the push can be
-    /// found.
+    /// Notes that a connection ended and the push that caused the end is unknown. The window shrinks, so that the push can be
+    /// found among fewer pushes.
     package mutating func becameUnknown() {
         window = max(1, window / 2)
         run = max(1, window / Self.runs)
@@ -95,14 +95,14 @@ package struct SendPace: Hashable, Sendable {
 /// A bad token takes a connection out of service until the gateway's reply arrives. While pushes find no room on any connection,
 /// more connections are opened, up to the limit, however long a reply or a dial takes.
 package struct ConnectionDemand: Hashable, Sendable {
-    /// The number of allowed connections.
+    /// The maximum number of connections.
     package var most: Int
     /// The number of connections that accept pushes.
     package var living: Int
-    /// How many of these connections a reply will probably have ended by the time a new dial is complete.
+    /// The number of connections in ``living`` that a reply will probably end before a new dial is complete.
     package var ending: Int
-    /// The number of pushes that will probably return from behind a bad token and find no room on other connections:
-    /// see ``SendPace/returning(of:)``.
+    /// The number of pushes that must probably be sent again because they followed a bad token, and that will find no room on
+    /// other connections: see ``SendPace/returning(of:)``.
     package var returning = 0
     /// The number of dials in progress.
     package var dialling: Int
@@ -125,8 +125,9 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// completes do not count.
     package var free: Int { max(0, min(most - dialling, most - (living - ending) - dialling)) }
 
-    /// Returns the number of connections to dial for held pushes without room and for pushes that will return. At the end of a
-    /// list, a dial that starts only with the reply would be too late.
+    /// Returns the number of connections to dial for held pushes without room and for pushes that will return. Pushes that will
+    /// return count already now, because a dial that starts only after the gateway's reply would be too late at the end of a list
+    /// of tokens.
     package func dials(for waiting: Int) -> Int {
         let pushes = waiting + returning
         guard pushes > 0 else { return 0 }
@@ -134,7 +135,7 @@ package struct ConnectionDemand: Hashable, Sendable {
         return min(free, max(0, wanted - dialling))
     }
 
-    /// The number of pushes to hold for future connections: those being dialled and one more, which is
-    /// dialled when there are enough pushes.
+    /// The number of pushes to hold for future connections. Future connections are the connections that are being dialled, and
+    /// one more connection, which is dialled when enough pushes are held.
     package var headroom: Int { max(share, Self.leastHeadroom) * min(dialling + free, dialling + 1) }
 }

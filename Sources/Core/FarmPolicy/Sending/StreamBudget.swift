@@ -1,6 +1,6 @@
 /// Computes how many streams one HTTP/2 connection may open now.
 ///
-/// A new limit of the gateway applies as soon as it is read. Streams above a lowered limit may finish. The
+/// A new limit of the gateway applies as soon as the connection has read the limit. Streams above a lowered limit may finish. The
 /// budget owns no connection and allocates nothing.
 package struct StreamBudget: ~Copyable, Sendable {
     /// The largest number of open streams, even if the gateway allows more.
@@ -14,13 +14,13 @@ package struct StreamBudget: ~Copyable, Sendable {
     private var isLimitedToOneStream: Bool
     private var isGoingAway = false
     private var remainingIDs: Int
-    /// A reduced stream limit for a slow or troubled gateway. It is halved when requests time out or many responses of a round
-    /// indicate trouble, and grows with each whole round of good responses. nil means no reduction.
+    /// A reduced stream limit for a slow or troubled gateway. The limit is halved when requests time out or many responses of a
+    /// round indicate trouble, and grows with each whole round of responses without trouble. nil means no reduction.
     private var pace: Int?
     private var answersOfRound = 0
     private var troublesOfRound = 0
     private var refusalsOfRound = 0
-    /// The number of responses that indicate trouble only if several devices got them.
+    /// The number of 429 responses in this round. 429 responses indicate trouble only if several devices got 429.
     private var throttles = 0
     private var wasLowered = false
     /// The number of open streams.
@@ -40,7 +40,7 @@ package struct StreamBudget: ~Copyable, Sendable {
         remainingIDs = ids
     }
 
-    /// Whether fewer streams are used than the gateway allows.
+    /// Whether this connection uses fewer streams than the gateway allows.
     package var isSlowed: Bool { pace.map { $0 < min(cap, peerLimit ?? cap) } ?? false }
 
     /// The number of streams that may be open at the same time now.
@@ -57,11 +57,11 @@ package struct StreamBudget: ~Copyable, Sendable {
 
     /// Applies the gateway's SETTINGS.
     ///
-    /// - Parameter maxConcurrentStreams: nil if the SETTINGS did not contain it: the limit stays, or is
-    ///   absent in the first SETTINGS.
+    /// - Parameter maxConcurrentStreams: nil if the SETTINGS contained no limit. In that case, a limit from earlier SETTINGS
+    ///   still applies; without earlier SETTINGS, the gateway sets no limit.
     package mutating func settings(maxConcurrentStreams: UInt32?) {
         if let maxConcurrentStreams {
-            // A gateway lowers the limit to one stream to request a provider token.
+            // A gateway lowers the limit to one stream to request a provider token, which indicates no trouble.
             if let peerLimit, maxConcurrentStreams < min(peerLimit, cap), maxConcurrentStreams > 1 {
                 wasLowered = true
             }
@@ -81,7 +81,8 @@ package struct StreamBudget: ~Copyable, Sendable {
     }
 
     /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If more than
-    /// half of a round are refusals, the gateway accepts fewer streams than it announces; a refusal costs little.
+    /// half of a round are refusals, the gateway accepts fewer streams than it announces. Fewer refusals change nothing, because
+    /// a refusal costs little.
     package mutating func refused() {
         guard !isLimitedToOneStream else { return }
         if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }

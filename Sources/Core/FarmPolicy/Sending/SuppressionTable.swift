@@ -3,7 +3,7 @@ package import PushModel
 /// The suppressed tokens of one shard: 16 bytes per slot, at most three of four slots in use.
 ///
 /// A token is identified by the XXH64 hash of its bytes, seeded with the scope. The table uses open addressing with linear
-/// probing, and removal closes gaps. If two tokens share a hash, one is suppressed wrongly; the chance is one in 2⁶⁴ per
+/// probing, and removal closes gaps. If two tokens share a hash, one token is suppressed wrongly; the chance is one in 2⁶⁴ per
 /// pair.
 package struct SuppressionTable: Sendable {
     /// The hashes of the tokens; 0 marks a free slot.
@@ -21,8 +21,8 @@ package struct SuppressionTable: Sendable {
     /// The memory size of the table.
     package var byteCount: Int { 16 * keys.count }
 
-    /// Applies the latest record about a token and restarts its lifetime. A reason that a later registration overrides does not
-    /// replace a reason without this property.
+    /// Applies the latest record about a token and restarts the record's lifetime. Some reasons end when the app registers the
+    /// token again. A reason of this kind does not replace a reason that lasts in spite of a new registration.
     ///
     /// - Parameter recorded: the time of the record in Unix seconds.
     package mutating func apply(_ record: SuppressionRecord, recorded: Int64) {
@@ -43,7 +43,8 @@ package struct SuppressionTable: Sendable {
         values[slot] = UInt64(record.time) << 32 | hours | UInt64(reason.rawValue)
     }
 
-    /// Whether an equal record exists in the first half of its lifetime, so that a new record need not be written.
+    /// Whether the table has an equal record that is in the first half of its lifetime, so that the new record need not be
+    /// written.
     ///
     /// - Parameter now: the current time in Unix seconds.
     package func covers(_ record: SuppressionRecord, at now: Int64) -> Bool {
@@ -52,13 +53,12 @@ package struct SuppressionTable: Sendable {
         guard keys[slot] != 0, let old = Self.reason(values[slot]),
             Self.recorded(values[slot]) + life / 2 > now
         else { return false }
-        // A record that may come from the wrong environment can be revoked later, so it covers nothing.
+        // A record that may come from the wrong environment can be revoked later, so a new record must be written.
         guard reason.mayReplace(old) else { return !old.mayBeEnvironment }
         return reason.yieldsToRegistration ? values[slot] >> 32 >= UInt64(record.time) : old == reason
     }
 
-    /// Returns why a token is suppressed and since when it is invalid, in Unix seconds; nil if it is not
-    /// suppressed.
+    /// Returns why a token is suppressed and since when it is invalid, in Unix seconds; nil for a token that is not suppressed.
     ///
     /// - Parameters:
     ///   - registeredAt: when the producer last saw the token registered, in Unix seconds.
@@ -114,7 +114,7 @@ package struct SuppressionTable: Sendable {
         }
     }
 
-    /// Empties the key's slot, and moves up entries that it had displaced.
+    /// Empties the key's slot, and moves up entries that the key had displaced.
     private mutating func remove(_ key: UInt64) {
         guard count > 0 else { return }
         var gap = slot(of: key)

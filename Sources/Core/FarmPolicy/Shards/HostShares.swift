@@ -2,11 +2,12 @@ import PushModel
 
 /// Divides an app's shards among the live hosts in proportion to their workers, to within one shard.
 ///
-/// For each shard, every worker of every host gets a ticket: a hash of all their names. In descending order of tickets, a shard
-/// goes to the ticket's host until that host has its share. Every host computes the same result without communication. One worker
-/// more or fewer moves few other shards. The intake goes to the highest ticket.
+/// For each shard, every worker of every host gets a ticket, a hash of the names of app, shard and host and of the worker's
+/// number. The tickets are handled from the highest to the lowest: if the ticket's shard has no host yet and the ticket's host
+/// has less than its share, the shard goes to that host. Every host computes the same result without communication. Adding or
+/// removing one worker moves few shards of the other workers. The intake goes to the host with the highest ticket.
 package struct HostShares: Hashable, Sendable {
-    /// What one host leases of an app: its intake, or one of its shards.
+    /// A part of an app that one host leases: the app's intake, or one of the app's shards.
     package enum Field: Hashable, Sendable {
         case intake
         case shard(Int)
@@ -27,7 +28,7 @@ package struct HostShares: Hashable, Sendable {
     ///   - hosts: distinct names, and capacities. Hosts with capacity zero take part only when all capacities
     ///     are zero.
     ///   - shards: the number of shards.
-    ///   - pins: shards and the hosts that always get them while these take part.
+    ///   - pins: shards and their hosts. A pinned shard always goes to its host while that host takes part.
     package init(
         app: String, hosts: [(name: String, capacity: Int)], shards: Int = 64, pins: [Int: String] = [:]
     ) {
@@ -77,7 +78,8 @@ package struct HostShares: Hashable, Sendable {
         return owners.map { participants[$0 ?? 0].name }
     }
 
-    /// Returns the number of shards per host. Remaining shards go to the hosts with the largest fraction, then by ticket.
+    /// Returns the number of shards per host. Each host's exact part of the shards is rounded down. The remaining shards go to
+    /// the hosts with the largest fractions; the higher ticket decides between equal fractions.
     private static func parts(_ app: String, _ participants: [Participant], of shards: Int) -> [Int] {
         let all = participants.reduce(0) { $0 + $1.tickets }
         var parts = participants.map { shards * $0.tickets / all }
@@ -92,7 +94,8 @@ package struct HostShares: Hashable, Sendable {
         return parts
     }
 
-    /// A ticket and its owner. The name decides between equal tickets, so that the order of hosts does not matter.
+    /// A ticket and the host that has the ticket. The name decides between equal tickets, so that the order of hosts does not
+    /// matter.
     private struct Rank: Comparable {
         let ticket: UInt64
         let name: String
@@ -104,7 +107,7 @@ package struct HostShares: Hashable, Sendable {
 
     private static func rank(_ participant: Participant, _ place: String, _ app: String) -> Rank {
         var hash = XXH64(seed: 0)
-        // Zero bytes separate the parts. Names contain no zeros, so different triples give different bytes.
+        // A zero byte follows each part. Names contain no zero bytes, so different triples of parts give different bytes.
         for part in [app, place, participant.name] {
             var part = part
             part.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
@@ -116,7 +119,7 @@ package struct HostShares: Hashable, Sendable {
         return Rank(ticket: best, name: participant.name)
     }
 
-    /// The output function of SplitMix64, applied to steps of an odd constant.
+    /// Returns the ticket of a worker: output number `worker` of a SplitMix64 generator with the seed `base`.
     private static func ticket(_ base: UInt64, _ worker: UInt64) -> UInt64 {
         var word = base &+ (worker &+ 1) &* 0x9E37_79B9_7F4A_7C15
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,22 +1,22 @@
 /// The time until which pushes may be started under the leases of a host's coordinator.
 ///
-/// Redis counts a lease from the moment it executes the call. The host counts from before the call and stops a margin
-/// before the end, so that no other host can own a shard while this host still starts its pushes. Times are milliseconds
-/// of a clock that all processes of the host share and that runs while the host is suspended. The wall clock does not
-/// matter.
+/// Redis counts the time of a lease from the moment when Redis executes the call. The host counts the time from a moment before
+/// the call, and starts no pushes in the last ``margin`` before the end. So no other host can own a shard while this host still
+/// starts pushes of the shard. Times are milliseconds of a clock that all processes of the host share and that runs while the
+/// host is suspended. Changes of the wall clock have no effect.
 package struct LeaseClock: Hashable, Sendable {
     /// How long Redis keeps a lease.
     package static let lease = Duration.seconds(10)
-    /// No push is started in the last moments of a lease, so that all pushes leave the host before its end.
+    /// The time before the end of a lease in which no push is started, so that all pushes have left the host when the lease ends.
     package static let margin = Duration.seconds(2)
     package static let renewInterval = Duration.seconds(3)
 
-    /// No push is started from this time on.
+    /// No push is started at this time or later.
     package private(set) var end: UInt64
 
     package init(end: UInt64 = 0) { self.end = end }
 
-    /// Notes that Redis has confirmed every lease; the first call was made at `start`.
+    /// Notes that Redis has confirmed every lease; the first of the confirmed calls was made at `start`.
     package mutating func confirmed(from start: UInt64) {
         end = max(end, start + UInt64(clamping: (Self.lease - Self.margin) / .milliseconds(1)))
     }
@@ -31,9 +31,9 @@ package struct LeaseClock: Hashable, Sendable {
 package struct HandOver: Sendable {
     /// The number of shards of one app that are withdrawn at the same time.
     package static let most = 4
-    /// How long a worker may take for the responses to pushes in flight and their reports.
+    /// How long a worker may take to await the responses to its pushes in flight and to report them.
     package static let timeout = Duration.seconds(25)
-    /// How long a kept shard is not withdrawn again.
+    /// How long a shard that its worker did not release in time is not withdrawn again.
     package static let retryPause = Duration.seconds(30)
 
     private var since: [Int: Instant] = [:]
@@ -86,11 +86,11 @@ package struct HandOver: Sendable {
     }
 }
 
-/// Tracks since when fields that another live host should own have been free.
+/// Tracks since when fields (shards and intakes) that another live host should own have been free.
 ///
-/// The other host may be unable to take such a field, so any host takes a field that stays free for long.
+/// The host that should own a field may be unable to take it, so any host takes a field that stays free for too long.
 package struct UnclaimedFields<Field: Hashable & Sendable>: Sendable {
-    /// How long a field stays reserved for its host: the length of a lease, in which a live host checks
+    /// How long a field stays reserved for its host: as long as a lease lasts. In this time, a live host looks for free fields
     /// several times.
     package static var grace: Duration { .seconds(10) }
 

@@ -1,6 +1,6 @@
-/// The live hosts as seen by one host, and the time of the last change among them.
+/// The live hosts as seen by one host, and the time of the last change in this list of hosts.
 package struct Membership: Sendable {
-    /// The properties of a host that decide its shares.
+    /// The properties of a host that decide how many and which shards the host gets.
     package struct Host: Hashable, Sendable {
         package let name: String
         /// The number of workers that the host can run.
@@ -30,8 +30,8 @@ package struct Membership: Sendable {
 
     /// Shards move between live hosts only after the set of hosts has been stable for this long.
     package static let settleTime = Duration.seconds(10)
-    /// A host counts as gone when it announced its exit or was not seen for this long. After a Redis outage or a clock jump all
-    /// hosts reappear.
+    /// A host counts as gone when it announced its exit or was not seen for this long. After a Redis outage or a clock jump, the
+    /// hosts have this time to be seen again.
     package static let gracePeriod = Duration.seconds(3)
 
     package init(shards: Int = 64, now: Instant) { (self.shards, since) = (shards, now) }
@@ -59,7 +59,8 @@ package struct Membership: Sendable {
         return Change(come: after.subtracting(before).sorted(), gone: before.subtracting(after).sorted())
     }
 
-    /// Notes that a host announced its exit. The grace period does not apply, unless the host is still seen.
+    /// Notes that a host announced its exit. If the host is not seen in the next observation, it counts as gone without a grace
+    /// period.
     package mutating func announcedExit(of name: String, at now: Instant) {
         // Names of unknown hosts are ignored, so that the table stays small.
         guard hosts.contains(where: { $0.name == name }) else { return }

@@ -27,7 +27,8 @@ package struct ShardQuarantine: Sendable {
 
     /// Notes that a worker crashed with pushes of these shards in flight.
     ///
-    /// - Returns: the shards that this crash quarantines, with the duration and the number of their crashes.
+    /// - Returns: the shards that this crash quarantines, each with the duration of the quarantine and the number of the shard's
+    ///   crashes.
     package mutating func crashed(
         _ shards: some Sequence<Shard>, at now: Instant
     ) -> [(shard: Shard, duration: Duration, crashes: Int)] {
@@ -38,7 +39,7 @@ package struct ShardQuarantine: Sendable {
             record.crashes.removeAll { $0.duration(to: now) > window }
             record.crashes.append(now)
             record.total += 1
-            // After the first quarantine, every further crash causes another one.
+            // After the first quarantine, every further crash causes another quarantine.
             if record.end != nil || record.crashes.count >= allowed {
                 let duration = min(longest, first * (1 << min(record.times, 20)))
                 record.times += 1

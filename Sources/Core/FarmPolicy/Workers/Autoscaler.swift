@@ -1,13 +1,14 @@
 /// Chooses the number of workers of a host, from one to the number of processors.
 ///
-/// A worker is one thread. The autoscaler adds a worker when work waits and the workers have used most of their processors
-/// for a while. Workers that wait for the gateway or Redis need more connections or a faster Redis, so it adds none. It
-/// measures the gain of each step up; a step without gain is undone, and the next one is delayed. It removes a worker when
-/// the remaining workers would be at most half busy, ignoring short peaks in which other programs used the machine.
+/// A worker is one thread. The autoscaler adds a worker when work waits and the workers have used most of their processor time
+/// for a while. The autoscaler adds no worker while workers wait for the gateway or Redis, because a new worker would not help.
+/// The gain of each step up is measured. A step without gain is undone, and the next step is delayed. The autoscaler removes a
+/// worker when the remaining workers would be at most half busy. Short peaks in which other programs used the machine are
+/// ignored.
 package struct Autoscaler: Sendable {
     /// The activity of the workers in the last second.
     package struct Reading: Sendable {
-        /// The processors that all workers together used or waited for.
+        /// The number of processors that all workers together used or waited for.
         package var busy: Double
         /// The number of sendable batches that no worker holds.
         package var waiting: Int
@@ -22,7 +23,7 @@ package struct Autoscaler: Sendable {
     package enum Reason: String, Sendable {
         /// The workers are fully busy and work waits.
         case busy
-        /// Fewer workers can do the same work.
+        /// Fewer workers can do the present work.
         case idle
         /// More workers did not increase the rate.
         case noGain = "no_gain"
@@ -44,15 +45,15 @@ package struct Autoscaler: Sendable {
 
     /// A worker that uses this share of a processor counts as fully busy.
     package static let full = 0.75
-    /// The highest load per remaining worker at which one worker is removed.
+    /// A worker is removed if each remaining worker would use at most this share of a processor.
     package static let half = 0.5
     package static let sustainUp = Duration.seconds(3)
     package static let sustainDown = Duration.seconds(20)
-    /// The time after a change before the next one is considered.
+    /// The time after a change before the next change is considered.
     package static let pause = Duration.seconds(5)
     /// How long the gain of a step up is measured.
     package static let trial = Duration.seconds(5)
-    /// The pause after a step without gain; it doubles with each in a row.
+    /// The wait after a step without gain. The wait doubles with each further step without gain in a row.
     package static let noGainPause = Duration.seconds(60)
     package static let longestNoGainPause = Duration.seconds(960)
 
@@ -89,7 +90,7 @@ package struct Autoscaler: Sendable {
         }
     }
 
-    /// The recent load, which must show that fewer workers are enough.
+    /// The recent load, which must show that fewer workers are enough, before a worker is removed.
     private struct RecentLoad {
         private var seconds: [(end: Instant, busy: Double)] = []
 

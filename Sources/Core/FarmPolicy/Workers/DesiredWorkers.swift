@@ -31,11 +31,10 @@ package enum DesiredWorkers: Equatable, Sendable {
 
     /// The largest number of workers that a command can request. The configuration may request more.
     ///
-    /// A worker uses at most one processor and about 20 MB. Many more workers than processors would only wait for each
-    /// other.
+    /// A worker uses at most one processor and about 20 MB. If a host has many more workers than processors, the workers only
+    /// wait for each other.
     /// - Parameters:
-    ///   - memory: the memory of the machine, or the part that this service may use, in bytes; 0 when
-    ///     unknown.
+    ///   - memory: the memory of the machine, or the part that the farm may use, in bytes; 0 when unknown.
     ///   - configured: the number in the host's configuration.
     package static func most(processors: Int, memory: UInt64, configured: Int) -> Int {
         let byMemory = memory == 0 ? 256 : Int(clamping: memory / (64 << 20))

@@ -1,9 +1,9 @@
 /// Decides when a child process that exited unexpectedly is started again.
 ///
-/// A process that was ready and was killed from outside or exited in order restarts at once. After two lives in a row
-/// shorter than ``shortLife``, it restarts a little later. Crashes without progress between them form a row: the first
-/// restart is immediate, the next after 1 s, doubling to 60 s with jitter. A process that repeatedly fails before it is
-/// ready is not started again.
+/// A process that was ready and was killed from outside or exited regularly restarts at once. After two uptimes in a row below
+/// ``shortLife``, the process restarts after ``shortDelay``. In a row of crashes without progress in between, the first restart
+/// is immediate, the second restart comes after 1 s, and the delay doubles up to 60 s, with jitter. A process that repeatedly
+/// fails before it is ready is not started again.
 package struct RestartPolicy: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         case start(after: Duration)
@@ -12,7 +12,7 @@ package struct RestartPolicy: Hashable, Sendable {
         case giveUp(failedStarts: Int)
     }
 
-    /// After this uptime, the next crash does not belong to a row.
+    /// A crash after this uptime begins a new row of crashes.
     package var stableLife: Duration = .seconds(60)
     /// An uptime below this value counts as a short life.
     package var shortLife: Duration = .seconds(1)
@@ -34,7 +34,7 @@ package struct RestartPolicy: Hashable, Sendable {
         failedStarts = 0
     }
 
-    /// Notes progress of the process. The next crash then has another cause than the last one.
+    /// Notes progress of the process. The next crash then begins a new row of crashes.
     package mutating func progressed() {
         isInRow = false
         backOff.succeeded()
@@ -79,12 +79,14 @@ package struct RestartPolicy: Hashable, Sendable {
     }
 }
 
-/// Counts crashes of the intake without progress between them. At a limit, the job that it was splitting is refused.
+/// Counts crashes of the intake without progress between them. When the count reaches a limit, the job that the intake was
+/// splitting is refused.
 ///
-/// A job may be so large that the kernel kills the intake, but other causes of SIGKILL exist. A row that contains kills
-/// must therefore be longer.
+/// A job may be so large that the kernel kills the intake, but SIGKILL also has other causes. Therefore, the limit is higher if
+/// one of the exits was a SIGKILL.
 package struct CrashStreak: Hashable, Sendable {
-    /// The number of consecutive crashes with the same job that refuses the job.
+    /// The number of consecutive crashes with one job after which the job is refused; if one of the exits was a SIGKILL,
+    /// ``kills`` applies.
     package static let crashes = 3
     package static let kills = 6
 
@@ -93,8 +95,8 @@ package struct CrashStreak: Hashable, Sendable {
     package init() {}
 
     /// Handles an exit of the intake.
-    /// - Returns: the number of exits with the same job, including this one, that refuse it; nil when the
-    ///   exit blames no job.
+    /// - Returns: the limit for consecutive exits with one job, including this exit; at the limit, the job is refused. nil when
+    ///   this exit counts against no job.
     package mutating func ended(_ cause: EndCause) -> Int? {
         switch cause {
         case .orderly: return nil
@@ -104,13 +106,14 @@ package struct CrashStreak: Hashable, Sendable {
         return hasKills ? Self.kills : Self.crashes
     }
 
-    /// Notes that a job is finished, so the next crash has another cause.
+    /// Notes that a job is finished. A later crash then has another cause than earlier crashes, so earlier kills no longer raise
+    /// the limit.
     package mutating func progressed() { hasKills = false }
 }
 
-/// Why a process exited unexpectedly, as far as the reason concerns its work.
+/// Why a process exited unexpectedly. The cause shows whether the work of the process may be responsible.
 package enum EndCause: Hashable, Sendable {
-    /// The process failed itself: a fault, a failing exit status, or a kill because it hung.
+    /// The process itself failed: it crashed, exited with a failure status, or was killed because it hung.
     case crash
     /// A SIGKILL from outside: by an operator, or by the kernel when memory ran out.
     case kill
@@ -118,15 +121,15 @@ package enum EndCause: Hashable, Sendable {
     case orderly
 }
 
-/// Counts recent kills of this host's workers from outside. A kill proves nothing about a push while other workers
-/// are killed too.
+/// Counts recent SIGKILLs that this host's workers got from outside. A kill proves nothing about a push while other workers are
+/// killed too.
 package struct RecentKills: Hashable, Sendable {
     package var window: Duration = .seconds(60)
     private var kills: [Instant] = []
 
     package init() {}
 
-    /// - Returns: the number of kills within the window, including this one.
+    /// - Returns: the number of kills within the window, including this kill.
     package mutating func add(at now: Instant) -> Int {
         kills.removeAll { $0.duration(to: now) > window }
         kills.append(now)
@@ -134,7 +137,7 @@ package struct RecentKills: Hashable, Sendable {
     }
 
     /// Forgets the kills, because their cause is known and concerns no push.
-    package mutating func explain() { kills = [] }
+    package mutating func forgetAll() { kills = [] }
 }
 
 /// Detects that a child process hangs: several checks find no sign of life.
@@ -144,7 +147,7 @@ package struct RecentKills: Hashable, Sendable {
 package struct Watchdog: Hashable, Sendable {
     /// A child hangs after this long without a sign of life.
     package static let timeout = Duration.seconds(10)
-    /// The longest time that one check counts; checks are one second apart.
+    /// Maximum silence that one check adds; checks are one second apart.
     private static let longestGap = Duration.seconds(2)
 
     private var lastCheck: Instant
@@ -156,7 +159,7 @@ package struct Watchdog: Hashable, Sendable {
     /// Notes a sign of life.
     package mutating func sign() { silence = .zero }
 
-    /// - Returns: whether the child hangs. Its timeout then restarts.
+    /// - Returns: whether the child hangs. If the child hangs, the timeout restarts.
     package mutating func check(at now: Instant) -> Bool {
         silence += min(now - lastCheck, Self.longestGap)
         lastCheck = now

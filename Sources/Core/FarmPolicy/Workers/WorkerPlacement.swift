@@ -1,17 +1,18 @@
-/// The worker places of a host: how many exist, which of them serve, and which shards each serves.
+/// The worker places of a host: the number of places, which places serve, and which shards each place serves.
 ///
-/// Places are filled from 0 on. A place that is away or quiet lends each of its shards to a fixed other place, and gets
-/// them back when it serves again. Other shards do not move.
+/// Workers fill the places in ascending order, from place 0. While a place is excluded (its worker does not run) or quiet, other
+/// places serve its shards; a fixed rule selects these places. The shards return when the place serves again. The shards of the
+/// remaining places do not move.
 package struct WorkerPlacement: Sendable {
-    /// The number of places to fill.
+    /// The number of places that workers should fill.
     package private(set) var size: Int
     /// The number of places that have shards; fewer than ``size`` while new workers start.
     package private(set) var active: Int
-    /// Whether no place serves. Places keep their shards.
+    /// Whether the whole host is quiet, so that no place serves. The places keep their shards.
     package var isQuiet = false
 
     private var map: ShardMap
-    private var away: Set<Int> = []
+    private var excluded: Set<Int> = []
     private var quiet: Set<Int> = []
 
     package init(shards: Int, size: Int) {
@@ -19,47 +20,48 @@ package struct WorkerPlacement: Sendable {
         map = ShardMap(shards: shards, workers: size)
     }
 
-    /// Returns the place that serves the shard; when no place serves, the place that served it before.
+    /// Returns the place that serves the shard. When no place serves, returns the place that served the shard before.
     package func place(of shard: Int) -> Int {
         let owner = map.worker(of: shard)
-        guard isAway(owner) else { return owner }
-        let others = (0..<active).filter { !isAway($0) }
+        guard isUnavailable(owner) else { return owner }
+        let others = (0..<active).filter { !isUnavailable($0) }
         guard !others.isEmpty, let rank = map.shards(of: owner).firstIndex(of: shard) else { return owner }
         return others[(rank + owner) % others.count]
     }
 
     /// Whether the place may check out batches.
     package func serves(_ place: Int) -> Bool {
-        !isQuiet && place < active && !isAway(place)
+        !isQuiet && place < active && !isUnavailable(place)
     }
 
-    /// Whether all places are quiet. A place that is away is only restarting.
+    /// Whether all places are quiet. An excluded place counts as not quiet, because it is only restarting.
     package var isAllQuiet: Bool { (0..<active).allSatisfy { isQuiet($0) } }
 
-    private func isAway(_ place: Int) -> Bool { away.contains(place) || quiet.contains(place) }
+    private func isUnavailable(_ place: Int) -> Bool { excluded.contains(place) || quiet.contains(place) }
 
-    /// Whether some place does not serve its own shards, so that the load of the others proves nothing.
-    package var isDisturbed: Bool { isQuiet || !away.isEmpty || !quiet.isEmpty }
+    /// Whether a place does not serve its own shards. The load of the other places then does not show how many workers are
+    /// needed.
+    package var isDisturbed: Bool { isQuiet || !excluded.isEmpty || !quiet.isEmpty }
 
-    /// The places that are quiet while others are not.
+    /// The places that are quiet while other places are not quiet.
     package var quietPlaces: [Int] { quiet.sorted() }
 
-    package func isSetAway(_ place: Int) -> Bool { away.contains(place) }
+    package func isExcluded(_ place: Int) -> Bool { excluded.contains(place) }
     package func isQuiet(_ place: Int) -> Bool { isQuiet || quiet.contains(place) }
 
-    /// Marks a place as away; other places serve its shards.
-    package mutating func setAway(_ place: Int) { away.insert(place) }
+    /// Excludes a place while its worker does not run; other places serve its shards.
+    package mutating func exclude(_ place: Int) { excluded.insert(place) }
 
     /// Makes a place quiet: it takes no new work, and other places serve its shards.
     package mutating func makeQuiet(_ place: Int) { quiet.insert(place) }
 
     /// Lets a place serve its shards again.
     package mutating func resume(_ place: Int) {
-        away.remove(place)
+        excluded.remove(place)
         quiet.remove(place)
     }
 
-    /// Changes the number of places. Removed places lose their shards at once; new places get none yet.
+    /// Changes the number of places. Removed places lose their shards at once; new places get no shards yet.
     package mutating func resize(to size: Int) {
         precondition(size > 0, "a host has at least one worker")
         self.size = size
@@ -73,21 +75,20 @@ package struct WorkerPlacement: Sendable {
     private mutating func activate(_ places: Int) {
         active = places
         map = ShardMap(shards: map.shards, workers: places)
-        away = away.filter { $0 < places }
+        excluded = excluded.filter { $0 < places }
         quiet = quiet.filter { $0 < places }
     }
 }
 
-/// Divides the shards among the workers evenly, to within one shard. Equal numbers give the same result on
-/// every host.
+/// Divides the shards among the workers evenly, to within one shard. With equal numbers of shards and workers, every host
+/// computes the same result.
 ///
-/// One worker more or fewer moves as few shards as possible.
+/// Adding or removing one worker moves as few shards as possible.
 package struct ShardMap: Hashable, Sendable {
     package let workers: Int
     private let owners: [Int]
 
-    /// Starts with one worker that has all shards. Each further worker takes its share from those with the
-    /// most.
+    /// Starts with one worker that has all shards. Each further worker takes its share from the workers with the most shards.
     package init(shards: Int, workers: Int) {
         precondition(shards >= 0 && workers > 0, "\(shards) shards for \(workers) workers")
         var held = [Array(0..<shards)]
@@ -117,12 +118,11 @@ package struct ShardMap: Hashable, Sendable {
     package func shards(of worker: Int) -> [Int] { owners.indices.filter { owners[$0] == worker } }
 }
 
-/// Tracks which worker serves each shard. A shard goes to another worker only after its last worker has
-/// released it.
+/// Tracks which worker serves each shard. A shard goes to another worker only after its previous worker has released the shard.
 package struct ShardAssignments: Sendable {
     private struct Assignment {
         let worker: Int
-        /// Whether the worker was told to serve the shard, rather than to release it.
+        /// Whether the last order told the worker to serve the shard; false if the order told the worker to release the shard.
         var mayServe: Bool
     }
 
@@ -139,7 +139,7 @@ package struct ShardAssignments: Sendable {
     }
 
     /// Gives these shards of an app, and no others, to the worker.
-    /// - Returns: the shards that no other worker has; the worker must serve these.
+    /// - Returns: the shards that no other worker still has. The worker must serve these shards from now on.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
         var shards = assignments[app] ?? [:]
         for (shard, assignment) in shards where assignment.worker == worker {

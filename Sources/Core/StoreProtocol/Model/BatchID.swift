@@ -9,7 +9,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The batch's shard; -1, which no worker owns, if the id names no shard.
+    /// The batch's shard; -1 if the id names no shard. No worker owns shard -1.
     package var shard: Int {
         let digits = bytes.prefix { $0 != UInt8(ascii: ".") }
         guard (1...4).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -23,7 +23,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
         return Lane(letter: bytes[dot + 1])
     }
 
-    /// When a batch of first attempts was queued; nil for a batch of retries.
+    /// When the batch's pushes were queued; nil if the batch contains retries.
     package var waitsSince: Int64? { isFirstAttempt ? madeAt : nil }
 
     private var parts: [ArraySlice<UInt8>] {
@@ -33,7 +33,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
     private var isFirstAttempt: Bool { parts.count > 3 && parts[2].first != UInt8(ascii: "r") }
 }
 
-extension BatchID: CommandWord {
+extension BatchID: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 }
 
@@ -41,8 +41,8 @@ extension BatchID {
     /// When the batch's pushes were queued, in Unix milliseconds of Redis's clock: the time of the split, the due time of delayed
     /// pushes, or the time of the previous attempt's report. Nil if the id does not contain a time.
     package var madeAt: Int64? {
-        // First attempts: NN.L.<seconds in hex and five hex digits of microseconds>.<n>. Delayed batches add "." and the due time
-        // in hex. Retries: NN.L.r<milliseconds>-<n>.<n>.
+        // Ids of first attempts are NN.L.<seconds in hex and five hex digits of microseconds>.<n>. Ids of delayed batches end
+        // with "." and the due time in hex. Ids of retries are NN.L.r<milliseconds>-<n>.<n>.
         let parts = parts
         guard parts.count > 3 else { return nil }
         func text(_ part: Int) -> String { String(decoding: parts[part], as: UTF8.self) }

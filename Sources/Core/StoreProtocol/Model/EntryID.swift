@@ -4,7 +4,7 @@ package import RedisProtocol
 package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
-    /// The id before all others.
+    /// The id that precedes every other id.
     package static let first = EntryID(Array("0-0".utf8))
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -20,10 +20,10 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-extension EntryID: CommandWord {
+extension EntryID: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 
-    /// The id of an entry that was added this many milliseconds earlier, but not before the first id.
+    /// The id of an entry that was added this many milliseconds earlier; at least ``first``.
     package func back(milliseconds: Int64) -> EntryID {
         EntryID(Array("\(max(0, self.milliseconds - milliseconds))-0".utf8))
     }

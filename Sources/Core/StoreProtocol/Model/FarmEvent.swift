@@ -9,9 +9,9 @@ package struct FarmEvent: Sendable {
         case pushExpired = "push.expired"
         case tokenInvalid = "token.invalid"
         case tokenMalformed = "token.malformed"
-        /// A shard is quarantined because its pushes were in flight at several crashes.
+        /// A shard is quarantined because its pushes were in flight when several workers crashed.
         case shardQuarantined = "shard.quarantined"
-        /// Pushes that count as delivered were lost: a gateway reported it too late.
+        /// A gateway reported too late that it lost pushes. These pushes already count as delivered.
         case gatewayLate = "gateway.late"
         /// A host runs more or fewer workers than before.
         case workers = "workers.scaled"
@@ -22,7 +22,7 @@ package struct FarmEvent: Sendable {
         /// A results entry cannot be settled.
         case unreadable = "data.unreadable"
 
-        // Kinds that only scripts write, in the same step as the change that the event describes.
+        // Only scripts write the following kinds, atomically with the change that the event describes.
         case jobAccepted = "job.accepted"
         case jobRefused = "job.refused"
         case jobDuplicate = "job.duplicate"
@@ -49,7 +49,7 @@ package struct FarmEvent: Sendable {
     /// - Parameters:
     ///   - token: raw bytes; written as lower-case hex.
     ///   - status: the gateway's status; 0 if the gateway sent none.
-    ///   - timestamp: when the gateway last found the token unregistered, in Unix milliseconds; 0 if it sent no time.
+    ///   - timestamp: when the gateway last found the token unregistered, in Unix milliseconds; 0 if the gateway sent no time.
     package init(
         _ kind: Kind, job: String, token: ArraySlice<UInt8>, reason: String = "", cause: String = "",
         status: Int = 0,
@@ -78,7 +78,7 @@ package struct FarmEvent: Sendable {
     }
 }
 
-extension FarmEvent: CommandWord {
+extension FarmEvent: CommandArgument {
     /// Writes the number of words, then `type`, the kind, and the fields.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(2 + words.count)

@@ -32,7 +32,8 @@ package struct Heartbeat: Equatable, Sendable {
     package struct Reply: Equatable, Sendable {
         /// Redis's time in milliseconds.
         package let time: Int64
-        /// How long the heartbeat of another live coordinator with this host name is valid. If set, nothing was written.
+        /// How long the heartbeat of another live coordinator with this host name stays valid; nil if no such coordinator exists.
+        /// If set, the call wrote no heartbeat.
         package let heldFor: Duration?
         package let members: [Member]
 

@@ -1,14 +1,14 @@
 /// A command to the coordinators of all hosts, sent on the channel ``FarmKeys/commands``.
 package enum HostCommand: Equatable, Sendable {
-    /// A host joins or is about to leave. Read the hosts hash.
+    /// A host joins or is about to leave, so receivers read the hosts hash.
     case hosts
-    /// A host left in order. Do not wait for its return.
+    /// A host left as planned, so receivers do not wait for its return.
     case hostLeft(host: String)
-    /// Leases of an app were released. Acquire those that placement gives to this host.
+    /// Leases of an app were released. Receivers acquire those leases that placement assigns to them.
     case leasesReleased(app: String)
-    /// Something else has changed, such as a pause. Read all state again.
+    /// Other state has changed, such as a pause, so receivers read all state again.
     case refresh
-    /// Read the app's feedback service.
+    /// The host with the app's intake must read the app's feedback service.
     case feedback(app: String)
     /// An operator requested an operation.
     case operation

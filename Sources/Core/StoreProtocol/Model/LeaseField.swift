@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// A thing that has one owner at a time: an app's intake, or one of its shards.
+/// A part of an app that has one owner at a time: the intake, or one shard.
 package enum LeaseField: Hashable, Sendable {
     case intake
     case shard(Int)
@@ -19,7 +19,7 @@ package enum LeaseField: Hashable, Sendable {
     }
 }
 
-/// The fencing token, which proves a lease: "epoch:nonce:host". Scripts compare it for equality.
+/// The fencing token, which proves a lease: "epoch:nonce:host". Scripts compare the whole token for equality.
 package struct FenceToken: Hashable, Sendable {
     package let bytes: [UInt8]
 
@@ -37,10 +37,10 @@ package struct FenceToken: Hashable, Sendable {
     package var isFree: Bool { nonce.isEmpty }
 }
 
-extension LeaseField: CommandWord {
+extension LeaseField: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(name) }
 }
 
-extension FenceToken: CommandWord {
+extension FenceToken: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 }

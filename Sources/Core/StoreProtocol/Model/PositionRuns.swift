@@ -1,6 +1,6 @@
-/// Positions of a batch as ascending runs: positions in a row are stored as one range.
+/// Positions of a batch as ascending runs: consecutive positions are stored as one range.
 ///
-/// Positions count from 0 here and from 1 in Redis. The value can be reused: ``removeAll()`` keeps the memory.
+/// Swift counts positions from 0, Redis counts them from 1. The value can be reused: ``removeAll()`` keeps the memory.
 package struct PositionRuns: Sendable, Equatable {
     /// The runs as pairs of first and last position: big-endian UInt16, counted from 1.
     package private(set) var bytes: [UInt8] = []
@@ -21,12 +21,13 @@ package struct PositionRuns: Sendable, Equatable {
         next = 0
     }
 
-    /// Adds one position after all earlier positions.
+    /// Adds one position, which must be higher than all earlier positions.
     package mutating func append(_ position: Int) {
         append(position..<position + 1)
     }
 
-    /// Adds positions after all earlier positions. A run that touches the last run extends it.
+    /// Adds positions, which must be higher than all earlier positions. Positions that directly follow the last run extend that
+    /// run.
     package mutating func append(_ positions: Range<Int>) {
         guard !positions.isEmpty else { return }
         precondition(positions.lowerBound >= next && positions.upperBound <= Self.most, "runs ascend")

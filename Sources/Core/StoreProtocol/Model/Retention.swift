@@ -6,17 +6,19 @@ package struct Retention: Hashable, Sendable {
     package var jobRecords = 1_000_000
     /// Maximum number of records in a shard's suppression list, or slightly more.
     package var suppressed = 15_625
-    /// Percent of bad tokens in the last thousand responses. Above `holdShare`, suppression waits for confirmation. From
-    /// `pauseShare` on, the app is paused.
+    /// If more than this percentage of the last thousand responses report bad tokens, suppressions wait for confirmation.
     package var holdShare = 20
+    /// If at least this percentage of the last thousand responses report bad tokens, the app is paused.
     package var pauseShare = 95
-    /// Maximum of dead letters, in pushes and in bytes. The oldest are deleted first.
+    /// Maximum number of pushes in dead letters. The oldest dead letters are deleted first.
     package var deadLetterPushes = 1_000_000
+    /// Maximum bytes of dead letters. The oldest dead letters are deleted first.
     package var deadBytes = 256 << 20
     /// Seconds to keep a dead letter.
     package var deadSeconds = 14 * 86_400
-    /// Maximum bytes of the audit of outcomes, 0 disables it; and the seconds to keep a record.
+    /// Maximum bytes of the audit of outcomes; 0 disables the audit.
     package var auditBytes = 0
+    /// Seconds to keep a record of the audit.
     package var auditSeconds = 24 * 3600
 
     package init() {}

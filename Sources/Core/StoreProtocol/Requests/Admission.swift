@@ -1,16 +1,18 @@
 package import RedisProtocol
 
-/// Pauses an app: nothing new is checked out until the app is resumed.
+/// Pauses an app: workers check out no new batches until the app is resumed.
 package struct PauseApp: Request {
     package static var script: Script? { .appState }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
-    ///   - fingerprint: the credentials that failed, so that new credentials can resume the app; "" for another cause.
-    ///   - by: the operator who requests the pause; "" for the farm. Only operators end an operator's pause.
+    ///   - fingerprint: the credentials that failed, so that new credentials can resume the app; "" if the pause has another
+    ///     cause.
+    ///   - by: the operator who requests the pause; "" if the farm itself pauses the app. Only an operator can end an operator's
+    ///     pause.
     package init(reason: String, fingerprint: String = "", by: String = "") {
         words = [ScriptKeys.prefix, "pause", reason.isEmpty ? "paused" : reason, fingerprint, by]
     }
@@ -20,15 +22,15 @@ package struct ResumeApp: Request {
     package enum Reply: Equatable, Sendable {
         case resumed
         case wasNotPaused
-        /// The app stays paused: an operator paused it, and `isOwn` ends only pauses by the farm.
+        /// The app stays paused, because an operator paused it and `isOwn` is true.
         case pausedByOperator
     }
 
     package static var script: Script? { .appState }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter isOwn: ends only a pause by the farm itself.
+    /// - Parameter isOwn: whether to resume the app only if the farm itself paused it.
     package init(isOwn: Bool = false) {
         words = [ScriptKeys.prefix, "resume", isOwn ? "own" : "any"]
     }
@@ -43,7 +45,7 @@ package struct ResumeApp: Request {
     }
 }
 
-/// An app's rate limit for the whole farm, set by an operator. It overrides the configuration.
+/// An app's rate limit for the whole farm, set by an operator. The operator's limit overrides the configured limit.
 package enum DesiredRate: Equatable, Sendable {
     /// The farm does not limit the rate.
     case off
@@ -78,14 +80,14 @@ package struct SetRate: Request {
     /// Whether the call changed something.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ rate: DesiredRate?, by: String) {
         words = [ScriptKeys.prefix, "rate", rate?.text, by]
     }
 }
 
-/// Opens or closes an app to producers, regardless of its load; nil lets the load decide.
+/// Opens or closes an app to producers, regardless of its load. With nil, the app's load decides.
 package struct SetAdmission: Request {
     package enum Admission: String, Sendable {
         case open, closed
@@ -95,18 +97,18 @@ package struct SetAdmission: Request {
     /// Whether the call changed something.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ admission: Admission?, by: String) {
         words = [ScriptKeys.prefix, "admission", admission?.rawValue, by]
     }
 }
 
-/// The maximum amount of work that an app may have waiting.
+/// The maximum amount of work that may wait in an app.
 package struct AppLimits: Hashable, Sendable {
-    /// Open pushes plus jobs in the inbox.
+    /// Maximum number of open pushes plus jobs in the inbox.
     package var backlog: Int
-    /// Jobs in the inbox.
+    /// Maximum number of jobs in the inbox.
     package var inbox: Int
     package var inboxBytes: Int
     package var jobBytes: Int
@@ -116,32 +118,32 @@ package struct AppLimits: Hashable, Sendable {
     }
 }
 
-/// Why producers of an app are told to wait.
+/// Why the farm tells producers of an app to wait.
 package enum FullReason: String, Sendable {
-    /// Redis's memory is full. This concerns every app.
+    /// Redis's memory is full, so the producers of all apps must wait.
     case memory
     /// The app has too many open pushes.
     case backlog
-    /// The app's inbox is too full.
+    /// The app's inbox contains too many jobs or bytes.
     case inbox
     /// An operator closed the app.
     case `operator`
 }
 
-/// Stores the farm's memory state and the app's limits, computes whether the app is full, and cancels the jobs that producers
+/// Stores the state of Redis's memory and the app's limits, computes whether the app is full, and cancels the jobs that producers
 /// asked to cancel.
 package struct UpdateAdmission: Request {
-    /// The state of the farm's memory.
+    /// The state of Redis's memory.
     package enum Memory: String, Sendable {
         case full, relieved
-        /// Memory use is between the two limits: the earlier state stays.
+        /// The memory use is between the two thresholds, so the stored state does not change.
         case keep
     }
 
     package struct Reply: Equatable, Sendable {
         /// Why the app is full; nil if producers may submit jobs.
         package let full: FullReason?
-        /// Whether the app has just become full, or just stopped being full.
+        /// Whether the app became full, or stopped being full, with this call.
         package let isNew: Bool
         /// Open pushes of the app.
         package let open: Int
@@ -154,9 +156,9 @@ package struct UpdateAdmission: Request {
     package static var script: Script? { .appState }
 
     package var memory: Memory
-    /// Limits the intake to few batches at a time.
+    /// Whether the intake may make only a few batches at a time.
     package var limitsIntake: Bool
-    /// How long producers are told to wait: from this time up to twice this time.
+    /// The minimum time that producers are told to wait. The maximum is twice this time.
     package var retryAfter: Duration
     package var limits: AppLimits
     /// Seconds to keep the record of a job that a producer cancels.
@@ -169,7 +171,7 @@ package struct UpdateAdmission: Request {
         (self.limits, self.jobRecordSeconds) = (limits, jobRecordSeconds)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         [
             ScriptKeys.prefixAndInbox, "update", memory.rawValue, limitsIntake,
             max(.milliseconds(1), retryAfter),
@@ -193,9 +195,9 @@ package struct ForgetApp: Request {
     /// Whether the app existed.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter silence: removes the app only if no coordinator has updated it for this time, to within a minute.
+    /// - Parameter silence: the app is removed only if no coordinator has updated it for this time, to within a minute.
     package init(silence: Duration) {
         words = [ScriptKeys.prefix, "forget", silence]
     }

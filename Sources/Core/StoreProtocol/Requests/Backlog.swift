@@ -15,10 +15,10 @@ package struct ReadDepths: Request {
         package let paused: Int
         /// Number of pushes that are in a batch or in a results entry.
         package let open: Int
-        /// Number of batches of each shard.
+        /// The numbers of batches of each shard.
         package let shards: [Shard]
 
-        /// The reply for a farm with this many shards and empty queues.
+        /// The reply if all queues of this many shards are empty.
         package static func empty(shards: Int) -> Reply {
             Reply(
                 inbox: 0, taken: 0, delayed: 0, results: 0, paused: 0, open: 0,
@@ -38,7 +38,7 @@ package struct ReadDepths: Request {
 
     package init(shards: Int) { self.shards = shards }
 
-    package var words: [any CommandWord] { [ScriptKeys.prefixAndInbox, shards] }
+    package var words: [any CommandArgument] { [ScriptKeys.prefixAndInbox, shards] }
 
     package func plain(_ keys: Keys) -> [RESPCommand] {
         [
@@ -72,10 +72,11 @@ package struct ReadDepths: Request {
     }
 }
 
-/// Reads, for each lane, the age of the oldest push that can be sent or is with a worker.
+/// Reads, for each lane, the age of the oldest push in a ready batch or in a batch that a worker checked out.
 package struct ReadAges: Request {
     package struct Reply: Equatable, Sendable {
-        /// Age since the job was split, the push was due, or the last attempt; nil if the lane is empty.
+        /// The age in lane high; nil if the lane is empty. The age counts from the split of the job, from the due time of a
+        /// delayed push, or from the previous attempt.
         package let high: Duration?
         package let bulk: Duration?
 
@@ -93,7 +94,7 @@ package struct ReadAges: Request {
 
     package init(shards: Int) { self.shards = shards }
 
-    package var words: [any CommandWord] { [ScriptKeys.prefix, shards] }
+    package var words: [any CommandArgument] { [ScriptKeys.prefix, shards] }
 
     package func plain(_ keys: Keys) -> [RESPCommand] {
         [RESPCommand("TIME")]
@@ -108,7 +109,7 @@ package struct ReadAges: Request {
         for (index, answer) in answers.dropFirst().enumerated() {
             let id = BatchID(answer.bytes ?? [])
             guard let since = id.madeAt else { continue }
-            // Each shard has three lists: lane high, lane bulk, and one with batches of both lanes.
+            // Each shard has three lists: lane high, lane bulk, and a list of checked-out batches of both lanes.
             let lane = index % 3 == 0 ? Lane.high : index % 3 == 1 ? .bulk : id.lane ?? .high
             let age = Duration.milliseconds(now) - .milliseconds(since)
             ages[lane] = max(ages[lane] ?? .zero, age)
@@ -122,7 +123,7 @@ package struct ReadAges: Request {
     }
 }
 
-/// Counts an app's open pushes, and its pushes with an outcome since the app was set up.
+/// Counts the app's open pushes, and the pushes that got an outcome since the app was set up.
 package struct ReadPushCounts: Request {
     package struct Load: Equatable, Sendable {
         package var open: Int
@@ -133,7 +134,7 @@ package struct ReadPushCounts: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HMGET", AppKey(\.load), WordList(Self.fields)] }
+    package var words: [any CommandArgument] { ["HMGET", AppKey(\.load), ArgumentList(Self.fields)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Load {
         let fields = try ReplyFields(value, fields, Self.self)
@@ -142,7 +143,7 @@ package struct ReadPushCounts: Request {
 }
 
 /// Lists ids of delayed or paused batches, a page at a time.
-package struct ListWaiting: Request {
+package struct ListDelayedOrPaused: Request {
     package enum Place: Sendable {
         /// Delayed batches, in the order of their due times.
         case delayed
@@ -152,14 +153,14 @@ package struct ListWaiting: Request {
 
     package typealias Reply = [String]
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ place: Place, start: Int, count: Int = 500) {
-        let list: [any CommandWord] =
+        let list: [any CommandArgument] =
             switch place {
             case .delayed: ["ZRANGE", AppKey(\.delayed)]
             case .paused: ["LRANGE", AppKey(\.paused)]
             }
-        words = [WordList(list), start, start + count - 1]
+        words = [ArgumentList(list), start, start + count - 1]
     }
 }

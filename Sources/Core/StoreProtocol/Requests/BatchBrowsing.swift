@@ -1,9 +1,9 @@
 package import PushModel
 package import RedisProtocol
 
-/// The state of a batch, as the hash of states stores it: "worker|deliveries|granted|suspect|open|map".
+/// The state of a batch. Redis stores it in the hash of states as "worker|deliveries|granted|suspect|open|map".
 package struct BatchState: Equatable, Sendable {
-    /// The worker that checked the batch out; empty if there is none.
+    /// The worker that checked the batch out; empty if no worker has the batch.
     package let worker: String
     /// The number of pushes, counted from the first position, that the worker may have sent.
     package let granted: Int
@@ -37,9 +37,9 @@ package struct ScanPage<Item: Sendable>: Sendable {
 
 }
 
-/// Reads the ids of the batches that have a state, a page at a time.
+/// Reads the ids of all batches in the hash of states, a page at a time.
 package struct ScanBatches: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(cursor: String = "0") { words = ScanStates(cursor: cursor).words }
 
@@ -49,9 +49,9 @@ package struct ScanBatches: Request {
     }
 }
 
-/// Reads states of batches, a page at a time. A state that cannot be read is nil.
+/// Reads states of batches, a page at a time. The item of an unreadable state is nil.
 package struct ScanStates: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(cursor: String = "0") {
         words = ["HSCAN", AppKey(\.states), cursor, "COUNT", 500]
@@ -71,12 +71,12 @@ package struct ScanStates: Request {
     }
 }
 
-/// Reads the states of some batches, in the order of their ids; nil for a batch that no longer exists.
+/// Reads the states of the given batches, in the order of the given ids; nil if a batch no longer exists.
 package struct ReadBatchStates: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ ids: [String]) {
-        words = ["HMGET", AppKey(\.states), WordList(ids)]
+        words = ["HMGET", AppKey(\.states), ArgumentList(ids)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [BatchState?] {
@@ -85,12 +85,12 @@ package struct ReadBatchStates: Request {
     }
 }
 
-/// Reads some batches, in the order of their ids; nil for a batch that no longer exists or cannot be read.
+/// Reads the given batches, in the order of the given ids; nil if a batch no longer exists or cannot be read.
 package struct ReadBatches: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ ids: [String]) {
-        words = ["HMGET", AppKey(\.batches), WordList(ids)]
+        words = ["HMGET", AppKey(\.batches), ArgumentList(ids)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [Batch?] {
@@ -99,8 +99,8 @@ package struct ReadBatches: Request {
     }
 }
 
-/// Reads a page of delayed batches, in the order of their due times, or from a cursor. A scan with a cursor returns every batch
-/// that stays delayed, even if other batches become due between two calls.
+/// Reads a page of delayed batches, either ordered by due time or as a scan with a cursor. A scan with a cursor returns every
+/// batch that stays delayed, even if other batches become due between two calls.
 package struct ReadDelayed: Request {
     package enum Page: Sendable {
         /// Batches from this rank on. The batch that is due first has rank 0.
@@ -116,11 +116,11 @@ package struct ReadDelayed: Request {
         }
 
         package let entries: [Entry]
-        /// The cursor for the next scan; nil at the end, and nil for ranks.
+        /// The cursor for the next scan; nil at the end of the scan, and nil if ranks were requested.
         package let next: String?
     }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ page: Page) {
         switch page {
@@ -148,8 +148,8 @@ package struct ReadDelayed: Request {
     }
 }
 
-/// Reads a page of a list of batches or jobs, counted from the end of the list. If elements are taken from the start between
-/// two calls, the next page still skips no element.
+/// Reads a page of a list of batches or jobs, counted from the end of the list. If elements are removed from the start of the
+/// list between two calls, the next page still misses no element.
 package struct ReadListEnd: Request {
     package enum List: Sendable {
         /// Jobs that producers pushed.
@@ -164,9 +164,9 @@ package struct ReadListEnd: Request {
         case paused
     }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter skipped: number of elements between the page and the end of the list.
+    /// - Parameter skipped: how many elements at the end of the list the page skips.
     package init(_ list: List, skipping skipped: Int = 0, count: Int) {
         let key =
             switch list {

@@ -1,25 +1,27 @@
 package import RedisProtocol
 
-/// Checks an app's accounting atomically. The time grows with the queues, about 15 ms for 1,000 batches, and with the number
-/// of job records that are checked.
+/// Checks an app's accounting atomically. The check takes about 15 ms for 1,000 batches in the queues, plus the time for the job
+/// records that it checks.
 package struct CheckAccounting: Request {
     package static var script: Script? { .checkAccounting }
     /// The faults as text; empty if there are none.
     package typealias Reply = [String]
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter jobs: job records to check, besides those of jobs in queues; nil for all.
+    /// - Parameter jobs: jobs whose records are checked in addition to the records of jobs with pushes in queues; nil checks all
+    ///   job records.
     package init(shards: Int, jobs: [String]? = nil) {
-        words = [ScriptKeys.prefix, shards, jobs == nil ? "all" : "jobs", WordList(jobs ?? [])]
+        words = [ScriptKeys.prefix, shards, jobs == nil ? "all" : "jobs", ArgumentList(jobs ?? [])]
     }
 }
 
-/// Checks the lists of one shard, or everything else. Only this part is checked atomically.
+/// Checks either the lists of one shard, or all data outside of the shards' lists. The check of one part is atomic, but not the
+/// check of all parts together.
 package struct CheckAccountingPart: Request {
-    /// The numbers of positions of one job.
+    /// How many positions one job has in the checked part.
     package struct Sums: Equatable, Sendable {
-        /// Positions in batches or in unsettled entries.
+        /// Positions in batches, and positions in results entries that are not settled.
         package var open = 0
         package var inFlight = 0
         package var delayed = 0
@@ -42,9 +44,9 @@ package struct CheckAccountingPart: Request {
 
     package static var script: Script? { .checkAccounting }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter shard: the shard; nil checks everything that is in no shard's lists.
+    /// - Parameter shard: the shard; nil checks all data outside of the shards' lists.
     package init(shards: Int, shard: Int?) {
         words = [ScriptKeys.prefix, shards, shard.map { LeaseField.name(ofShard: $0) } ?? "rest"]
     }
@@ -66,14 +68,14 @@ package struct CheckAccountingPart: Request {
     }
 }
 
-/// Finds job records to compare with the queues: those of unfinished jobs, and those with contradictory counts.
+/// Finds job records to compare with the queues: the records of unfinished jobs, and records whose counts contradict each other.
 package struct ScanJobRecords: Request {
     package static var script: Script? { .checkAccounting }
 
-    /// Job records in one call; each takes about 15 microseconds.
+    /// Maximum number of job records in one call. Each job record takes about 15 microseconds.
     private static let page = 250
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(shards: Int, cursor: String = "0") {
         words = [ScriptKeys.prefix, shards, "job_records", cursor, Self.page]
@@ -89,10 +91,11 @@ package struct ScanJobRecords: Request {
 /// Repairs the faults that an accounting check found.
 package struct Repair: Request {
     package enum Target: Equatable, Sendable {
-        /// One batch: puts it into exactly one list and corrects its counts, or moves it away if it cannot be read.
+        /// Puts one batch into exactly one list and corrects the batch's counts. A batch that cannot be read is moved to
+        /// `unreadable`.
         case batch(String)
-        /// Job records of these jobs and of jobs in queues, or all job records (nil). Their counts are set to the real
-        /// numbers, in one atomic step for the whole app.
+        /// Sets the counts in job records to the real numbers, in one atomic step for the whole app. This changes the records of
+        /// these jobs and of all jobs with pushes in queues; nil means all job records.
         case jobRecords([String]?)
     }
 
@@ -100,15 +103,15 @@ package struct Repair: Request {
     /// The repairs that were made, as text.
     package typealias Reply = [String]
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameter jobRecordSeconds: how long to keep the record of a job that the repair finishes.
     package init(_ target: Target, shards: Int, jobRecordSeconds: Int = Retention().jobRecordSeconds) {
-        let subject: [any CommandWord] =
+        let subject: [any CommandArgument] =
             switch target {
             case .batch(let id): ["batch", id]
-            case .jobRecords(let jobs): [jobs == nil ? "job_records" : "jobs", WordList(jobs ?? [])]
+            case .jobRecords(let jobs): [jobs == nil ? "job_records" : "jobs", ArgumentList(jobs ?? [])]
             }
-        words = [ScriptKeys.prefix, shards, jobRecordSeconds, WordList(subject)]
+        words = [ScriptKeys.prefix, shards, jobRecordSeconds, ArgumentList(subject)]
     }
 }

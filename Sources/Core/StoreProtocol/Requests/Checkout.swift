@@ -1,13 +1,13 @@
 import PushModel
 package import RedisProtocol
 
-/// Checks out batches of the worker's shards. Each batch has a send credit: the positions that may be sent.
+/// Checks out batches of the worker's shards. Each batch comes with a send credit: how many of its positions the worker may send.
 package struct Checkout: Request {
     package struct Batch: Sendable {
         package let id: BatchID
         /// The number of this delivery of the batch. Reports contain it.
         package let delivery: Int
-        /// Positions below this number may be sent. Redis counts them as suspects if the worker is lost.
+        /// The worker may send the positions below this number. If the worker is lost, Redis treats these positions as suspects.
         package let granted: Int
         /// The batch's suspicion; nil if the batch is not suspect.
         package let suspicion: Suspicion?
@@ -18,13 +18,13 @@ package struct Checkout: Request {
     }
 
     package struct Reply: Sendable {
-        /// The reason of the app's pause, for which no new batch was returned; nil if the app is not paused.
+        /// The reason of the app's pause; nil if the app is not paused. While the app is paused, no new batch is returned.
         package let pauseReason: String?
-        /// Shards that may have more batches: they were not fully read because enough batches were found.
+        /// Shards that may have more batches, because the call had found enough batches before the end of their lists.
         package let nonEmptyShards: [Int]
-        /// Shards that were read and that this host does not own.
+        /// Requested shards that this host does not own.
         package let fenced: [Int]
-        /// First the batches that the worker has and does not know, then new batches.
+        /// First the batches that the worker has according to Redis but does not know, then newly checked out batches.
         package let batches: [Batch]
     }
 
@@ -35,8 +35,8 @@ package struct Checkout: Request {
     /// The number of positions that may be granted in all batches together.
     package var credit: Int
     package var maxBatches: Int
-    /// The app's batches in these shards that the worker knows. Other batches that Redis assigns to the worker are returned
-    /// first. Nil if the replies to all earlier checkouts arrived: then no such batch exists.
+    /// The batches in these shards that the worker knows. The reply begins with batches that the worker has according to Redis
+    /// but does not know. Nil if the replies to all earlier checkouts arrived, because then the worker knows all its batches.
     package var known: [BatchID]?
     package enum Lanes: String, Sendable {
         /// Lane high first, then lane bulk with the remaining credit and number of batches.
@@ -62,11 +62,12 @@ package struct Checkout: Request {
         (self.known, self.shards) = (known, shards)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         precondition(!worker.utf8.contains(UInt8(ascii: "|")), "a worker's name has no |")
         return [
-            ScriptKeys.prefix, worker, credit, maxBatches, known?.count ?? -1, WordList(known ?? []),
-            lanes.rawValue, WordList(shards.map { WordList([LeaseField.shard($0.number), $0.token]) }),
+            ScriptKeys.prefix, worker, credit, maxBatches, known?.count ?? -1, ArgumentList(known ?? []),
+            lanes.rawValue,
+            ArgumentList(shards.map { ArgumentList([LeaseField.shard($0.number), $0.token]) }),
         ]
     }
 
@@ -89,18 +90,19 @@ package struct Checkout: Request {
     }
 }
 
-/// How to send a batch that exited workers had checked out and that may have crashed them.
+/// How to send a batch that may have crashed the workers that had checked it out.
 package struct Suspicion: Equatable, Sendable {
-    /// Positions before this position were in flight at the exit and are sent in groups.
+    /// Positions below this number were in flight when the worker exited; they are sent in groups.
     package let suspect: Int
-    /// Maximum number of open positions in flight while the first open position is a suspect.
+    /// Maximum number of positions in flight as long as the first open position is a suspect.
     package let group: Int
-    /// Whether the worker may have no other push in flight at the same time.
+    /// Whether the worker must have no other pushes in flight while it sends suspects of this batch.
     package let sendsAlone: Bool
 }
 
 extension Suspicion {
-    /// Reads the text of the scripts, which contains more fields than a worker needs; nil for "", a batch that is not suspect.
+    /// Reads a suspicion as scripts write it, with more fields than a worker needs; nil if the text is "", because the batch is
+    /// not suspect.
     init?(_ text: [UInt8]) throws(StoreError) {
         guard !text.isEmpty else { return nil }
         let numbers = text.split(separator: UInt8(ascii: ",")).compactMap {
@@ -114,7 +116,7 @@ extension Suspicion {
 /// Quarantines a batch that the worker cannot read, and stores the reason for operators.
 package struct QuarantineBatch: Request {
     package static var script: Script? { .quarantine }
-    /// Whether the batch was with the worker.
+    /// Whether the worker had the batch according to Redis.
     package typealias Reply = Bool
 
     /// The fencing token of the batch's shard.
@@ -129,13 +131,13 @@ package struct QuarantineBatch: Request {
         (self.delivery, self.reason) = (delivery, reason)
     }
 
-    package var words: [any CommandWord] { [ScriptKeys.prefix, token, worker, batch, delivery, reason] }
+    package var words: [any CommandArgument] { [ScriptKeys.prefix, token, worker, batch, delivery, reason] }
 }
 
 /// Returns unfinished batches of one shard. The worker guarantees that none of their pushes is in flight.
 package struct PutBack: Request {
     package static var script: Script? { .putback }
-    /// How many of the batches were with the worker.
+    /// How many of these batches the worker had according to Redis.
     package typealias Reply = Int
 
     package var token: FenceToken
@@ -147,10 +149,11 @@ package struct PutBack: Request {
         (self.token, self.worker, self.batches) = (token, worker, batches)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         precondition(!batches.isEmpty, "nothing to put back")
         return [
-            ScriptKeys.prefix, token, worker, WordList(batches.map { WordList([$0.id, $0.delivery]) }),
+            ScriptKeys.prefix, token, worker,
+            ArgumentList(batches.map { ArgumentList([$0.id, $0.delivery]) }),
         ]
     }
 }

@@ -20,11 +20,11 @@ package struct DeadLetter: Equatable, Sendable {
 package struct ReadDeadLetters: Request {
     package struct Reply: Sendable {
         package let letters: [DeadLetter]
-        /// The entry to continue after; nil at the end.
+        /// The entry after which the next call continues; nil at the end of the stream.
         package let next: EntryID?
     }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ range: StreamRange, count: Int = 64) {
         words = range.words(AppKey(\.deadLetters), count: count)
@@ -32,7 +32,7 @@ package struct ReadDeadLetters: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let entries = try ReplyReader.entries(value, Self.self)
-        // Skips an entry with another form, so that the other entries can still be read.
+        // Skips entries in an unknown format, so that the remaining entries can still be read.
         let letters = entries.compactMap { id, words -> DeadLetter? in
             let fields = ReplyFields(pairs: words)
             guard let job = fields.text("j"), let reason = fields.text("r"),
@@ -49,7 +49,7 @@ package struct ReadDeadLetters: Request {
 package struct LastDeadLetter: Request {
     package init() {}
 
-    package var words: [any CommandWord] { StreamRange.latest.words(AppKey(\.deadLetters), count: 1) }
+    package var words: [any CommandArgument] { StreamRange.latest.words(AppKey(\.deadLetters), count: 1) }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> EntryID? {
         guard let entries = value.array else { throw .unexpectedReply("\(Self.self)") }
@@ -57,12 +57,12 @@ package struct LastDeadLetter: Request {
     }
 }
 
-/// Counts the pushes in an app's dead letters, and the pushes in deleted dead letters.
+/// Counts the pushes in an app's dead letters, and the pushes in dead letters that were deleted.
 package struct CountDeadLetters: Request {
     package struct Reply: Equatable, Sendable {
         package var pushes = 0
         package var bytes = 0
-        /// Pushes in dead letters that were deleted because of their age or number.
+        /// Pushes in dead letters that were deleted because of their age or because of a size limit.
         package var trimmed = 0
         /// Pushes in dead letters that an operator dropped.
         package var dropped = 0
@@ -76,7 +76,9 @@ package struct CountDeadLetters: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HMGET", AppKey(\.deadLetterCounts), WordList(Self.fields)] }
+    package var words: [any CommandArgument] {
+        ["HMGET", AppKey(\.deadLetterCounts), ArgumentList(Self.fields)]
+    }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let fields = try ReplyFields(value, fields, Self.self)
@@ -86,17 +88,17 @@ package struct CountDeadLetters: Request {
     }
 }
 
-/// Deletes dead letters, and audit entries, that are too old or too many: a limited number in each call.
+/// Deletes dead letters and audit entries beyond the limits of the retention, at most a fixed number in each call.
 package struct TrimDeadLetters: Request {
     package static var script: Script? { .trim }
-    /// Whether more must be deleted.
+    /// Whether more entries must be deleted.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - now: the time in Unix seconds.
-    ///   - most: maximum for one call, so that Redis is blocked for at most 5 ms.
+    ///   - most: maximum number of entries that one call deletes, so that Redis is blocked for at most 5 ms.
     package init(_ retention: Retention, now: Int64, most: Int = 256) {
         words = [
             ScriptKeys.prefix, retention.deadLetterPushes, retention.deadBytes,

@@ -4,7 +4,7 @@ package import RedisProtocol
 /// An entry of an events stream.
 package struct EventEntry: Equatable, Sendable {
     package let id: EntryID
-    /// The fields in the order in which they were written. The first is the type.
+    /// The fields in the order in which they were written. The first field is the type.
     package let fields: [Field]
 
     package struct Field: Equatable, Sendable {
@@ -24,17 +24,17 @@ package struct EventEntry: Equatable, Sendable {
     }
 }
 
-/// Writes an event that no other request writes. Redis sets its time.
+/// Writes an event of a kind that no other request writes. The event's time is Redis's time.
 package struct AddEvent: Request {
     package static var script: Script? { .addEvent }
     /// Whether this call wrote the event; false if an earlier call did.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameter name: a unique name, so that a repeated request writes the event only once.
     package init(_ event: FarmEvent, name: String = String(UInt64.random(in: 0 ... .max), radix: 16)) {
-        words = [ScriptKeys.prefix, name, event.kind.rawValue, WordList(event.words)]
+        words = [ScriptKeys.prefix, name, event.kind.rawValue, ArgumentList(event.words)]
     }
 }
 
@@ -47,7 +47,7 @@ package struct AuditEntry: Equatable, Sendable {
 
 /// Reads the audit of outcomes, oldest record first.
 package struct ReadAudit: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameter after: the entry to start after; nil starts at the beginning.
     package init(after: EntryID?, count: Int = 16) {
@@ -59,7 +59,7 @@ package struct ReadAudit: Request {
             guard let bytes = words.array?.last?.bytes else {
                 throw .unexpectedReply("\(Self.self), a record")
             }
-            // A record that cannot be read must not hide the others, so the caller gets nil in its place.
+            // An unreadable record must not hide the other records, so its `groups` are nil.
             return AuditEntry(id: id, groups: try? AuditRecord.groups(bytes))
         }
     }

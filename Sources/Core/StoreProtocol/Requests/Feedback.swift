@@ -1,33 +1,34 @@
 package import RedisProtocol
 
-/// Requests that the feedback service is read soon.
+/// Asks the farm to read the feedback service soon.
 package struct AskForFeedback: Request {
     package static var script: Script? { .feedback }
 
     package init() {}
 
-    package var words: [any CommandWord] { [ScriptKeys.prefix, "ask"] }
+    package var words: [any CommandArgument] { [ScriptKeys.prefix, "ask"] }
 
-    /// The request's time in Unix milliseconds. The request is served when ``ReadFeedback/State/served`` is later.
+    /// Returns the request's time in Unix milliseconds. The request is served once ``ReadFeedbackStatus/State/served`` is later than
+    /// this time.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int64 { try number(value) }
 }
 
-/// Checks whether the feedback service must be read now. If so, the caller becomes its only reader.
+/// Checks whether the feedback service must be read now. If so, the caller becomes the only reader.
 package struct BeginFeedback: Request {
     package enum Reply: Equatable, Sendable {
-        /// The caller must read it. `failures` is the number of readings in a row that failed before.
+        /// The caller must read the feedback service. `failures` is the number of failed readings in a row before this reading.
         case read(failures: Int)
         case wait(Duration)
     }
 
     package static var script: Script? { .feedback }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - token: the intake's fencing token.
-    ///   - reader: a unique name for each reading.
-    ///   - limit: the time after which another reader may start.
+    ///   - reader: a name that no other reading uses.
+    ///   - limit: the time after which another caller may start a reading although this reading has not ended.
     package init(token: FenceToken, reader: String, limit: Duration) {
         words = [ScriptKeys.prefix, "begin", token, reader, limit]
     }
@@ -44,7 +45,7 @@ package struct EndFeedback: Request {
     package static var script: Script? { .feedback }
     package typealias Reply = Void
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameter error: why the reading failed; empty if it succeeded.
     package init(reader: String, tuples: Int, next: Duration, error: String) {
@@ -52,27 +53,31 @@ package struct EndFeedback: Request {
     }
 }
 
-/// Reads the state of reading the feedback service.
-package struct ReadFeedback: Request {
+/// Reads when the feedback service was read, and the results.
+package struct ReadFeedbackStatus: Request {
     package struct State: Equatable, Sendable {
         /// When the last finished reading began, in Unix milliseconds.
         package var served: Int64 = 0
         package var isReading = false
-        /// Times in Unix milliseconds, 0 for never: the last complete reading, the end of the last reading, the next reading.
+        /// When the last complete reading ended, in Unix milliseconds; 0 if there was none.
         package var readAt: Int64 = 0
+        /// When the last reading ended, complete or failed, in Unix milliseconds; 0 if there was none.
         package var endedAt: Int64 = 0
+        /// When the next reading is due, in Unix milliseconds; 0 if none is planned.
         package var due: Int64 = 0
-        /// Tuples of the last reading, and tuples of all readings.
+        /// The number of tuples in the last reading.
         package var tuples = 0
+        /// The number of tuples in all readings.
         package var total = 0
-        /// The number of readings that failed in a row, and the reason of the last failure.
+        /// How many readings have failed since the last reading that succeeded.
         package var failures = 0
+        /// The reason of the last failure.
         package var error = ""
     }
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HGETALL", AppKey(\.feedback)] }
+    package var words: [any CommandArgument] { ["HGETALL", AppKey(\.feedback)] }
 
     /// The state; nil if the feedback service was never read.
     package static func read(_ value: RESPValue) throws(StoreError) -> State? {

@@ -4,7 +4,7 @@ package import RedisProtocol
 /// Takes jobs from the inbox, and returns taken jobs that the caller does not know.
 package struct Take: Request {
     package struct Reply: Equatable, Sendable {
-        /// The last completed step of the intake.
+        /// The number of the last step that the intake completed.
         package let step: Int
         /// The first taken job, if a part of it is already split.
         package let head: IntakeHead?
@@ -12,19 +12,19 @@ package struct Take: Request {
         package let refused: Int
         /// The number of jobs that are processed one by one, because one of them may have crashed the intake.
         package let suspects: Int
-        /// The app or the farm is full: more jobs stay in the inbox until this time has passed. Nil if jobs may be taken.
+        /// How long the intake leaves further jobs in the inbox, because the app or the farm is full; nil if it may take jobs.
         package let heldBack: Duration?
-        /// The exact bytes of each job, in order, after the known jobs.
+        /// The exact bytes of each taken job that the caller does not know, in order.
         package let jobs: [[UInt8]]
     }
 
     package static var script: Script? { .take }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - known: how many of the taken jobs the caller knows.
-    ///   - maxBytes: maximum bytes of all jobs in one reply. The first job may exceed it.
+    ///   - maxBytes: maximum bytes of all jobs in one reply. The first job is returned even if it exceeds this limit.
     package init(token: FenceToken, known: Int, maxJobs: Int, maxBytes: Int, maxJobBytes: Int) {
         words = [ScriptKeys.prefixAndInbox, token, known, maxJobs, maxBytes, maxJobBytes]
     }
@@ -45,7 +45,7 @@ package struct Take: Request {
     }
 }
 
-/// The progress of a job that is split in chunks.
+/// The progress of a job that the intake splits in several steps.
 package struct IntakeHead: Equatable, Sendable {
     package var job: String
     /// The number of accepted pushes that are already in batches.
@@ -62,7 +62,7 @@ package struct Refuse: Request {
     package enum Reply: Equatable, Sendable {
         /// The job was counted, and producers get an event.
         case eventWritten
-        /// The job was counted. There are too many refused jobs to write an event for each.
+        /// The job was counted, but it gets no event of its own, because there are too many refused jobs.
         case counted
         /// An earlier call did this step.
         case doneBefore
@@ -72,7 +72,7 @@ package struct Refuse: Request {
     /// Maximum number of original bytes that are kept.
     package static let originalLimit = 65_536
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - step: the number of the last step plus 1.
@@ -102,12 +102,13 @@ package struct Refuse: Request {
 
 /// Counts an exit of the intake process against the taken jobs that it was processing.
 ///
-/// A job that causes `limit` exits is refused. In all of these exits but the first, the job must be the only one in process.
+/// A job that causes `limit` exits is refused. The first exit counts even if several jobs were in process. Later exits count only
+/// if the job was the only job in process.
 package struct RecordIntakeCrash: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of taken jobs that are processed one by one from now on.
         package let suspects: Int
-        /// Exits that count against the first of these jobs; 0 while another job may be the cause.
+        /// How many exits count against the first of these jobs; 0 as long as another job may be the cause.
         package let ends: Int
         /// Whether the first job was refused because of this exit.
         package let isRefused: Bool
@@ -115,7 +116,7 @@ package struct RecordIntakeCrash: Request {
 
     package static var script: Script? { .intakeCrash }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - process: the unique name of the process that exited.
@@ -135,10 +136,11 @@ package struct RecordIntakeCrash: Request {
     }
 }
 
-/// Waits for the next job and moves it from the inbox to the end of `taken`. It needs its own connection, because it blocks.
+/// Waits for the next job and moves it from the inbox to the end of `taken`. The command needs a separate connection, because it
+/// blocks.
 ///
-/// This command needs no fence. If the caller is no longer the intake, or the reply is lost, the next ``Take`` returns the
-/// moved job. So the caller may only continue with a ``Split`` that requires this job to be the only taken job.
+/// This command needs no fence: if the caller is no longer the intake, or the reply is lost, the next ``Take`` returns the moved
+/// job. So the caller may continue only with a ``Split`` that fails unless this job is the only taken job.
 package struct NextJob: Request {
     /// How long to wait for a job; zero does not wait.
     package var timeout: Duration
@@ -147,13 +149,13 @@ package struct NextJob: Request {
 
     package var blocking: Duration { timeout }
 
-    package var words: [any CommandWord] {
-        let move: [any CommandWord] = [AppKey(\.inbox), AppKey(\.taken), "LEFT", "RIGHT"]
-        guard timeout > .zero else { return ["LMOVE", WordList(move)] }
-        // The timeout in seconds; Redis would wait without limit for 0.
+    package var words: [any CommandArgument] {
+        let move: [any CommandArgument] = [AppKey(\.inbox), AppKey(\.taken), "LEFT", "RIGHT"]
+        guard timeout > .zero else { return ["LMOVE", ArgumentList(move)] }
+        // The timeout in seconds, but at least a millisecond: for 0, Redis would wait without limit.
         let milliseconds = max(1, timeout.wholeMilliseconds)
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()
-        return ["BLMOVE", WordList(move), "\(milliseconds / 1000).\(fraction)"]
+        return ["BLMOVE", ArgumentList(move), "\(milliseconds / 1000).\(fraction)"]
     }
 
     /// The job's exact bytes; nil if no job came within the timeout.
@@ -164,21 +166,22 @@ package struct NextJob: Request {
     }
 }
 
-/// Adds a job to the inbox. Do not repeat this call without a check: a job without an id would be accepted twice.
+/// Adds a job to the inbox. Do not repeat this call without a check whether it was executed: a job without an id would be
+/// accepted twice.
 package struct PushJob: Request {
     /// The number of jobs in the inbox.
     package typealias Reply = Int
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(job: [UInt8]) {
         words = ["RPUSH", AppKey(\.inbox), job]
     }
 }
 
-/// Adds a job to the inbox if there is room. Like producers, it calls the function of ``FunctionLibrary``.
+/// Adds a job to the inbox if there is room. Like producers, this request calls a function of ``FunctionLibrary``.
 ///
-/// With a job id the call may be repeated when its reply was lost, because the second job is refused as a duplicate.
+/// If the job has an id, the caller may repeat a call whose reply was lost, because the second job is refused as a duplicate.
 package struct SubmitJob: Request {
     package enum Reply: Equatable, Sendable {
         /// The job was added; `waiting` is the number of jobs in the inbox.
@@ -195,7 +198,7 @@ package struct SubmitJob: Request {
 
     package init(job: [UInt8], id: String) { (self.job, self.id) = (job, id) }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         ["FCALL", FunctionLibrary.submit, 1, AppKey(\.inbox), job, id]
     }
 

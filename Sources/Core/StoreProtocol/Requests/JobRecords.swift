@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// The counts of one job. Always: accepted = delivered + failed + expired + cancelled + queued + in flight +
+/// The counts of one job. At any time: accepted = delivered + failed + expired + cancelled + queued + in flight +
 /// delayed.
 package struct JobRecord: Equatable, Sendable {
     package enum State: String, Sendable { case open, finished }
@@ -17,7 +17,7 @@ package struct JobRecord: Equatable, Sendable {
     package var failed = 0
     package var expired = 0
     package var cancelled = 0
-    /// Pushes that are with a worker, or reported and not yet settled.
+    /// Pushes in batches that a worker checked out, and pushes that are reported but not yet settled.
     package var inFlight = 0
     /// Pushes that are delayed until their start or until a retry.
     package var delayed = 0
@@ -26,14 +26,15 @@ package struct JobRecord: Equatable, Sendable {
     /// When the job was split, in Unix milliseconds of Redis's clock.
     package var createdAt: Int64 = 0
     package var finishedAt: Int64?
-    /// When an outcome was last settled; 0 if none was settled, also for a job that finished at once.
+    /// When an outcome was last settled; 0 if none was settled, for example because the job finished at its split.
     package var lastOutcomeAt: Int64 = 0
     /// Worker crashes that count against the job.
     package var crashes = 0
     /// Why the job is paused; nil if it is not paused.
     package var pausedReason: String?
-    /// The job whose dead letters this job replays; and how many of this job's dead letters were replayed.
+    /// The job whose dead letters this job replays; nil if this job is no replay.
     package var replayOf: String?
+    /// How many pushes in dead letters of this job were replayed.
     package var replayed = 0
     /// A warning about a probable mistake in the accepted job.
     package var warning: String?
@@ -49,7 +50,7 @@ package struct JobRecord: Equatable, Sendable {
 
 /// Reads a job record.
 package struct ReadJobRecord: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(job: String) {
         words = ["HGETALL", AppKey { $0.jobRecord(job) }]
@@ -97,7 +98,7 @@ extension JobRecord {
 package struct LatestJobs: Request {
     package typealias Reply = [String]
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameter start: number of latest jobs to skip.
     package init(from start: Int = 0, count: Int) {

@@ -1,13 +1,13 @@
 package import RedisProtocol
 
-/// Acquires free fields of an app, and returns the fields that this nonce already owns.
+/// Acquires the free ones of the requested fields, and also returns the requested fields that this nonce already owns.
 package struct AcquireLeases: Request {
     /// The result for one field.
     package enum Answer: Equatable, Sendable {
         case ours(FenceToken)
         /// Another owner's lease is valid for this time.
         case taken(for: Duration)
-        /// The field has no owner, and the caller asked not to acquire it.
+        /// The field has no owner, and the call did not acquire it, because it is in ``others``.
         case free
     }
 
@@ -20,15 +20,15 @@ package struct AcquireLeases: Request {
 
     package static var script: Script? { .lease }
 
-    /// A unique name that each coordinator process makes at its start.
+    /// A unique name that each coordinator process generates when it starts.
     package var nonce: String
     package var host: String
     package var lease: Duration
-    /// The nonce of a coordinator that has exited, its part before the dot, or "". Its fields are acquired, also when they are
-    /// in ``others``.
+    /// The nonce of a coordinator that has exited, or the part of that nonce before the dot; "" if there is no such coordinator.
+    /// The call acquires all requested fields of this nonce, even those in ``others``.
     package var predecessor: String
     package var fields: [LeaseField]
-    /// Fields that this call does not acquire even if they are free.
+    /// Fields whose owner the call reads but that it does not acquire, even if they are free.
     package var others: [LeaseField]
     /// Fields that this call acquires even from a live owner.
     package var takenFromOwner: [LeaseField]
@@ -45,10 +45,10 @@ package struct AcquireLeases: Request {
     /// All fields, in the order of the results.
     package var all: [LeaseField] { fields + others + takenFromOwner }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         [
-            ScriptKeys.prefix, "acquire", nonce, host, lease, predecessor, WordList(fields),
-            WordList(others.map { "?" + $0.name }), WordList(takenFromOwner.map { "!" + $0.name }),
+            ScriptKeys.prefix, "acquire", nonce, host, lease, predecessor, ArgumentList(fields),
+            ArgumentList(others.map { "?" + $0.name }), ArgumentList(takenFromOwner.map { "!" + $0.name }),
         ]
     }
 
@@ -70,7 +70,7 @@ package struct AcquireLeases: Request {
     }
 }
 
-/// Extends the leases of this nonce, and returns which fields this nonce still owns.
+/// Extends the leases of this nonce, and returns for each field whether this nonce still owns it.
 package struct RenewLeases: Request {
     package static var script: Script? { .lease }
 
@@ -83,11 +83,11 @@ package struct RenewLeases: Request {
         (self.nonce, self.host, self.lease, self.fields) = (nonce, host, lease, fields)
     }
 
-    package var words: [any CommandWord] {
-        [ScriptKeys.prefix, "renew", nonce, host, lease, "", WordList(fields)]
+    package var words: [any CommandArgument] {
+        [ScriptKeys.prefix, "renew", nonce, host, lease, "", ArgumentList(fields)]
     }
 
-    /// For each field, in order: whether this nonce still owns it.
+    /// Whether this nonce still owns each field, in the order of the fields.
     package static func read(_ value: RESPValue) throws(StoreError) -> [Bool] {
         guard let parts = value.array, !parts.isEmpty else { throw .unexpectedReply("\(Self.self)") }
         return parts.dropFirst().map { $0.integer == 1 }
@@ -99,22 +99,23 @@ package struct ReleaseLeases: Request {
     package static var script: Script? { .lease }
 
     package var nonce: String
-    /// The fields to release with their fencing tokens, so that a late call releases nothing acquired since. Nil releases all.
+    /// The fields to release with their fencing tokens. A delayed call does not release a field that was acquired again, because
+    /// then the field's token differs. Nil releases all fields.
     package var tokens: [LeaseField: FenceToken]?
 
     package init(nonce: String, tokens: [LeaseField: FenceToken]?) {
         (self.nonce, self.tokens) = (nonce, tokens)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         let tokens = (tokens ?? [:]).sorted { $0.key.name < $1.key.name }
         return [
             ScriptKeys.prefix, self.tokens == nil ? "leave" : "release", nonce, "", 0, "",
-            WordList(tokens.map { WordList([$0.key, $0.value]) }),
+            ArgumentList(tokens.map { ArgumentList([$0.key, $0.value]) }),
         ]
     }
 
-    /// How many of the fields this nonce owned.
+    /// The number of these fields that this nonce owned.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
         var reader = try ReplyReader(value, Self.self)
         return try reader.integer()
@@ -134,7 +135,7 @@ package struct ReadOwners: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HGETALL", AppKey(\.owners)] }
+    package var words: [any CommandArgument] { ["HGETALL", AppKey(\.owners)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)

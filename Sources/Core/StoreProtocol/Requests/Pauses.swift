@@ -8,10 +8,10 @@ package struct SetPause: Request {
 
     package enum Change: Equatable, Sendable {
         case job(String, Kind)
-        /// Cancels the unsent pushes of the job from this time on, in Unix milliseconds; 0 is now. If the job finishes, its
-        /// record is kept for `keep` seconds.
+        /// Cancels the job's unsent pushes from the time `from` on, in Unix milliseconds; 0 means now. If this finishes the job,
+        /// Redis keeps its record for `keep` seconds.
         case cancel(String, from: Int64, keep: Int)
-        /// Pauses a token, given as raw bytes, and its shard.
+        /// Pauses a token, which is given as raw bytes, together with the token's shard.
         case device([UInt8], shard: Int)
         case shard(Int, Kind)
         /// Resumes the shard.
@@ -33,7 +33,7 @@ package struct SetPause: Request {
     package struct Reply: Equatable, Sendable {
         package let hasChanged: Bool
         package let jobState: JobState
-        /// The earlier note that this change replaces.
+        /// The note that was stored before this change; empty if there was none.
         package let before: String
 
         package init(hasChanged: Bool, jobState: JobState, before: String) {
@@ -43,10 +43,10 @@ package struct SetPause: Request {
 
     package static var script: Script? { .pause }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ what: Change, by: String, reason: String = "") {
-        words = [ScriptKeys.prefixAndInbox, WordList(what.words), by, reason]
+        words = [ScriptKeys.prefixAndInbox, ArgumentList(what.words), by, reason]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -60,7 +60,7 @@ package struct SetPause: Request {
 }
 
 extension SetPause.Change {
-    fileprivate var words: [any CommandWord] {
+    fileprivate var words: [any CommandArgument] {
         switch self {
         case .job(let id, let kind): ["job", id, kind.rawValue]
         case .cancel(let id, let from, let keep): ["cancel", id, from, keep]
@@ -71,21 +71,21 @@ extension SetPause.Change {
     }
 }
 
-/// Resumes paused batches, and quarantined jobs and tokens: a limited number of batches in each call.
+/// Resumes paused batches, and quarantined jobs and tokens. Each call handles a limited number of batches.
 package struct ResumePaused: Request {
     package struct Reply: Equatable, Sendable {
         /// Batches that were put back into their ready lists.
         package let batches: Int
-        /// The start for the next call; nil at the end.
+        /// The start for the next call; nil if all batches are examined.
         package let next: Int?
-        /// Jobs that were quarantined and are resumed.
+        /// Quarantined jobs that this call resumed.
         package let jobs: Int
-        /// Tokens that were quarantined and are resumed.
+        /// Quarantined tokens that this call resumed.
         package var devices = 0
     }
 
     package enum Selection: Equatable, Sendable {
-        /// Everything that is paused, except what operators paused.
+        /// All pauses, except pauses that operators made.
         case all
         case job(String)
         /// A job that an operator paused.
@@ -96,18 +96,18 @@ package struct ResumePaused: Request {
 
     package static var script: Script? { .resume }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter start: number of paused batches that earlier calls examined and left paused.
+    /// - Parameter start: how many batches at the end of the list earlier calls examined and left paused.
     package init(_ what: Selection = .all, start: Int = 0, limit: Int = 100) {
-        let subject: [any CommandWord] =
+        let subject: [any CommandArgument] =
             switch what {
             case .all: ["", "all"]
             case .job(let id): [id, "job"]
             case .pausedJob(let id): [id, "paused"]
             case .device(let token): [token, "device"]
             }
-        words = [ScriptKeys.prefix, limit, start, WordList(subject)]
+        words = [ScriptKeys.prefix, limit, start, ArgumentList(subject)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -122,20 +122,20 @@ package struct ResumePaused: Request {
 /// Cancels pushes of cancelled jobs in batches that no worker has checked out. One call takes about 3 ms.
 package struct CancelBatches: Request {
     package struct Reply: Equatable, Sendable {
-        /// Number of batches that were examined, from the first.
+        /// How many batches the call examined, counted from the start of the list.
         package let examined: Int
         /// Number of pushes that were cancelled.
         package let cancelled: Int
-        /// Number of batches that ended because no push in them is open.
+        /// Number of batches that were deleted because none of their pushes is open any more.
         package let gone: Int
     }
 
-    package static var script: Script? { .cancel }
+    package static var script: Script? { .cancelBatches }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ batches: [String]) {
-        words = [ScriptKeys.prefix, WordList(batches)]
+        words = [ScriptKeys.prefix, ArgumentList(batches)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -145,7 +145,7 @@ package struct CancelBatches: Request {
     }
 }
 
-/// Makes the delayed batches of a job due now: a limited number of batches in each call.
+/// Makes the delayed batches of a job due now. Each call handles a limited number of batches.
 package struct PromoteJob: Request {
     package struct Reply: Equatable, Sendable {
         package let batches: Int
@@ -156,7 +156,7 @@ package struct PromoteJob: Request {
 
     package static var script: Script? { .promoteJob }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(job: String, start: Int = 0, limit: Int = 128) {
         words = [ScriptKeys.prefix, job, start, limit]
@@ -169,7 +169,7 @@ package struct PromoteJob: Request {
     }
 }
 
-/// Reads the paused, quarantined and cancelled jobs, tokens or shards of an app.
+/// Reads which jobs, tokens or shards of an app are paused, quarantined or cancelled.
 package struct ReadPauses: Request {
     package enum Kind: Sendable, CaseIterable {
         case jobs, devices, shards, cancels
@@ -182,10 +182,10 @@ package struct ReadPauses: Request {
         package let since: Int64
         /// `pause`, `quarantine` or `cancel`; `poison` if the job or token crashed workers.
         package var kind: String
-        /// The operator; empty if the farm did it.
+        /// The operator who requested the pause; empty if the farm itself did.
         package var by = ""
         package var reason = ""
-        /// For a cancelled job: the time from which on it is cancelled, in Unix milliseconds.
+        /// The time from which a cancelled job's pushes are cancelled, in Unix milliseconds.
         package var from: Int64 = 0
         /// The shard of a token.
         package var shard: Int?
@@ -204,7 +204,7 @@ package struct ReadPauses: Request {
 
     package init(_ kind: Kind) { self.kind = kind }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         let key =
             switch kind {
             case .jobs: AppKey(\.pausedJobs)
@@ -215,7 +215,7 @@ package struct ReadPauses: Request {
         return ["HGETALL", key]
     }
 
-    /// Each name with its note, in the format of `pause.lua`.
+    /// Returns each name with its note; `pause.lua` describes the note's format.
     package static func read(_ value: RESPValue) throws(StoreError) -> [(name: [UInt8], text: String)] {
         var reader = try ReplyReader(value, Self.self)
         var pauses: [(name: [UInt8], text: String)] = []

@@ -1,19 +1,19 @@
 package import RedisProtocol
 
-/// Reads whether an app is paused or full, and the settings that operators made for the app.
+/// Reads whether an app is paused or full, and the operators' settings for the app.
 package struct ReadAppState: Request {
     package struct Pause: Equatable, Sendable {
         package let reason: String
         package let fingerprint: String
-        /// Start of the pause in Unix milliseconds of Redis's clock.
+        /// When the pause began, in Unix milliseconds of Redis's clock.
         package let since: Int64
-        /// The operator who requested the pause; nil for the farm.
+        /// The operator who paused the app; nil if the farm itself paused it.
         package var by: String?
     }
 
     package struct Fullness: Equatable, Sendable {
         package let reason: FullReason
-        /// Start in Unix milliseconds of Redis's clock.
+        /// When the app became full, in Unix milliseconds of Redis's clock.
         package let since: Int64
     }
 
@@ -22,14 +22,15 @@ package struct ReadAppState: Request {
         package var pause: Pause?
         /// Why the app is full; nil if the app is not full.
         package var full: Fullness?
-        /// The operator's rate; nil for the configured rate.
+        /// The rate that an operator set; nil if the configured rate applies.
         package var rate: DesiredRate?
         /// A stored rate that is not valid. The configured rate applies then.
         package var refusedRate: String?
-        /// The operator's setting; nil if the app's load decides.
+        /// Whether an operator opened or closed the app to producers; nil if the app's load decides.
         package var admission: SetAdmission.Admission?
-        /// The operators who set the rate and the admission.
+        /// The operator who set the rate; nil if no operator did.
         package var rateBy: String?
+        /// The operator who opened or closed the app; nil if no operator did.
         package var admissionBy: String?
         /// A number that grows with each change of paused jobs, tokens and shards.
         package var pauseChanges = 0
@@ -46,7 +47,7 @@ package struct ReadAppState: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HMGET", AppKey(\.admission), WordList(Self.fields)] }
+    package var words: [any CommandArgument] { ["HMGET", AppKey(\.admission), ArgumentList(Self.fields)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> State {
         let fields = try ReplyFields(value, fields, Self.self)

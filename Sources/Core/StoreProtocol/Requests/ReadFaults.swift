@@ -1,8 +1,8 @@
 package import RedisProtocol
 
-/// Finds keys of the wrong type, and data that cannot be read. With 64 shards this takes about 0.2 ms.
+/// Finds keys of the wrong type, and data that cannot be read. With 64 shards, a call takes about 0.2 ms.
 package struct ReadFaults: Request {
-    /// A key with another type than the required type.
+    /// A key whose type is not the required type.
     package struct WrongType: Equatable, Sendable {
         package let key: String
         /// The key's type, as Redis names it.
@@ -14,12 +14,15 @@ package struct ReadFaults: Request {
 
     package struct Reply: Equatable, Sendable {
         package var wrongTypes: [WrongType] = []
-        /// The number of results entries that cannot be settled; the id of one of them, and the reason.
+        /// The number of results entries that cannot be settled.
         package var unsettled = 0
+        /// The id of one results entry that cannot be settled.
         package var entry = ""
+        /// Why `entry` cannot be settled.
         package var why = ""
-        /// The number of originals that are kept because they cannot be read; the name of one of them.
+        /// How many originals of unreadable data are kept.
         package var unreadable = 0
+        /// The name of one of the kept originals.
         package var name = ""
 
         package init() {}
@@ -51,9 +54,9 @@ package struct ReadFaults: Request {
 
     package init(shards: Int) { self.shards = shards }
 
-    package var words: [any CommandWord] { [ScriptKeys.prefixAndInbox, shards] }
+    package var words: [any CommandArgument] { [ScriptKeys.prefixAndInbox, shards] }
 
-    /// The keys of each type, as in the script.
+    /// The keys of each required type, the same as in the script.
     private static let kinds: [(kind: String, names: [String])] = [
         ("list", ["taken", "paused", "unproven", "unconfirmed"]),
         (
@@ -67,7 +70,7 @@ package struct ReadFaults: Request {
         ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead_letters", "audit"]),
     ]
 
-    /// Skips a key that the Redis user may not read.
+    /// Errors are accepted, so that a key that the Redis user may not read is skipped.
     package static var readsErrors: Bool { true }
 
     private func checks(_ keys: Keys) -> [(key: [UInt8], kind: String)] {
@@ -105,7 +108,7 @@ package struct ReadFaults: Request {
         if let count = rest[0].integer, count > 0 {
             let sample = rest[1].array?.compactMap(\.text) ?? []
             (reply.unsettled, reply.entry) = (Int(clamping: count), sample.first ?? "")
-            // The text is a time, a space, and the reason.
+            // The stored text is a time, a space, and the reason.
             let words = (sample.last ?? "").split(separator: " ", maxSplits: 1)
             reply.why =
                 words.count == 2 && Int64(foreign: words[0]) != nil ? String(words[1]) : sample.last ?? ""
@@ -138,5 +141,5 @@ package struct DropUnreadable: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["DEL", AppKey(\.unreadable)] }
+    package var words: [any CommandArgument] { ["DEL", AppKey(\.unreadable)] }
 }

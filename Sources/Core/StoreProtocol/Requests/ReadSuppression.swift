@@ -1,23 +1,23 @@
 package import PushModel
 package import RedisProtocol
 
-/// Reads the last record of some suppression lists, and whether the guard has changed the lists.
+/// Reads the last record of the given shards' suppression lists, and whether the guard has withdrawn records.
 package struct ReadSuppressionEnds: Request {
     package struct Reply: Sendable {
         /// How often the guard withdrew records.
         package let revocations: Int
-        /// Whether the guard keeps new suppressions until an operator confirms them.
+        /// Whether new suppressions wait for confirmation.
         package let holdsUnconfirmed: Bool
         /// The last record of each list, in the order of the shards; nil if the list never had a record.
         package let ends: [EntryID?]
     }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(shards: [Int]) {
         words = [
             "HMGET", AppKey(\.suppression), "taken_back", "holding",
-            WordList(shards.map { LeaseField.shard($0) }),
+            ArgumentList(shards.map { LeaseField.shard($0) }),
         ]
     }
 
@@ -47,7 +47,7 @@ package struct ReadSuppressed: Request {
         (self.shard, self.after, self.count) = (shard, after, count)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         StreamRange.after(after).words(AppKey { [shard] in $0.suppressed(shard) }, count: count)
     }
 
@@ -63,7 +63,7 @@ package struct ReadSuppressed: Request {
 package struct ReadScopes: Request {
     package init() {}
 
-    package var words: [any CommandWord] { ["HGETALL", AppKey(\.scopes)] }
+    package var words: [any CommandArgument] { ["HGETALL", AppKey(\.scopes)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [UInt32: SuppressionScope] {
         guard value.array != nil else { throw .unexpectedReply("\(Self.self)") }
@@ -72,14 +72,14 @@ package struct ReadScopes: Request {
     }
 }
 
-/// Deletes records of a shard that are too old: a limited number in each call.
+/// Deletes a shard's suppression records that are too old. Each call deletes a limited number of records.
 package struct DropOldSuppressed: Request {
     /// The number of deleted records.
     package typealias Reply = Int
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
-    /// - Parameter before: deletes records from before this time, in Unix milliseconds.
+    /// - Parameter before: records older than this time, in Unix milliseconds, are deleted.
     package init(shard: Int, before: Int64) {
         words = ["XTRIM", AppKey { $0.suppressed(shard) }, "MINID", "~", before]
     }

@@ -11,7 +11,8 @@ package struct RefusedJob: Equatable, Sendable {
     package let reason: String
     /// The job as the producer sent it, cut at ``Refuse/originalLimit``.
     package let original: [UInt8]
-    /// The number of refused jobs that this record represents. When very many jobs are refused, only some are kept.
+    /// The number of refused jobs that this record represents. If very many jobs are refused, Redis keeps records of only some of
+    /// them.
     package var jobs = 1
 
     /// Whether the original may be longer than the part that is kept.
@@ -20,7 +21,7 @@ package struct RefusedJob: Equatable, Sendable {
 
 /// Reads refused jobs.
 package struct ReadRefused: Request {
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(_ range: StreamRange, count: Int = 64) {
         words = range.words(AppKey(\.refused), count: count)
@@ -37,14 +38,15 @@ package struct ReadRefused: Request {
     }
 }
 
-/// Counts the refused jobs and the duplicates of an app, also those without an event.
+/// Counts the refused jobs and the duplicates of an app, including jobs without an event.
 package struct ReadRefusals: Request {
     package struct Reply: Equatable, Sendable {
-        /// Refused jobs since the app exists.
+        /// Refused jobs since the app was set up.
         package var refused = 0
         package var duplicates = 0
-        /// Refused jobs in the minute that began at ``since``, and in the minute before it.
+        /// Refused jobs in the minute that began at ``since``.
         package var minute = 0
+        /// Refused jobs in the minute before ``since``.
         package var before = 0
         /// When the last minute with a refused job began, in Unix milliseconds of Redis's clock.
         package var since: Int64 = 0
@@ -67,7 +69,7 @@ package struct ReadRefusals: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HMGET", AppKey(\.refusals), WordList(Self.fields)] }
+    package var words: [any CommandArgument] { ["HMGET", AppKey(\.refusals), ArgumentList(Self.fields)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let fields = try ReplyFields(value, fields, Self.self)

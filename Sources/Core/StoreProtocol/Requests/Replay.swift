@@ -1,8 +1,9 @@
 package import RedisProtocol
 
-/// Puts dead letters or refused jobs into the inbox again as a new job, or drops them. Each call moves all of them or none.
+/// Puts dead letters or refused jobs into the inbox again as a new job, or drops them. Each call moves either all the given
+/// entries or none.
 ///
-/// Limits, so that Redis is blocked for at most 5 ms: 1,000 dead letters, 1 MiB of job.
+/// A call moves at most 1,000 dead letters into a job of at most 1 MiB, so that Redis is blocked for at most 5 ms.
 package struct Replay: Request {
     /// The source of the replayed pushes: a stream's key without the app's prefix.
     package enum Stream: String, Sendable {
@@ -12,12 +13,13 @@ package struct Replay: Request {
 
     /// The new job that is added to the inbox.
     package struct NewJob: Sendable {
-        /// The job in the format of producers.
+        /// The job's text, in the format that producers use.
         package var text: [UInt8]
-        /// The job that the replayed pushes came from.
+        /// The job whose pushes are replayed.
         package var old: String
-        /// The new job's id, and its number among the replays of the old job; 0 if it has no number.
+        /// The new job's id.
         package var id: String
+        /// The new job's number among the replays of the old job; 0 if the new job has no number.
         package var number: Int
 
         package init(text: [UInt8], old: String, id: String, number: Int) {
@@ -28,7 +30,7 @@ package struct Replay: Request {
     package enum Reply: Equatable, Sendable {
         /// The call removed this many dead letters and pushes from the stream.
         case done(letters: Int, pushes: Int)
-        /// An earlier call did this step. The numbers are the totals of all steps so far.
+        /// An earlier call already did this step. The numbers are the totals of all steps of the replay so far.
         case doneBefore(letters: Int, pushes: Int)
         /// The app is full, so nothing happened.
         case full(reason: String, retryAfter: Duration)
@@ -36,12 +38,12 @@ package struct Replay: Request {
 
     package static var script: Script? { .replay }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - name: the replay's unique name.
-    ///   - step: the step's number, from 1; each number is used once.
-    ///   - selection: a text that describes what is replayed; the same in each step.
+    ///   - step: the step's number, from 1; the caller uses each number for only one step.
+    ///   - selection: a text that describes what is replayed; all steps of a replay pass the same text.
     ///   - until: the last dead letter that the replay may take.
     ///   - life: how many seconds Redis remembers the replay.
     ///   - job: the new job; nil drops the dead letters.
@@ -51,7 +53,7 @@ package struct Replay: Request {
     ) {
         words = [
             ScriptKeys.prefixAndInbox, name, step, selection, until, life, stream.rawValue, job?.text,
-            job?.old, job?.id, job.flatMap { $0.number > 0 ? $0.number : nil }, WordList(letters),
+            job?.old, job?.id, job.flatMap { $0.number > 0 ? $0.number : nil }, ArgumentList(letters),
         ]
     }
 
@@ -79,10 +81,10 @@ package struct ReadReplay: Request {
 
     private static let fields = ["step", "of", "until", "letters", "pushes", "jobs"]
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(name: String) {
-        words = ["HMGET", AppKey { $0.replay(name) }, WordList(Self.fields)]
+        words = ["HMGET", AppKey { $0.replay(name) }, ArgumentList(Self.fields)]
     }
 
     /// The progress; nil if the replay does not exist.

@@ -4,10 +4,11 @@ package import RedisProtocol
 package struct Report: Request {
     package enum Reply: Equatable, Sendable {
         case taken(State)
-        /// A reported position was not open, so nothing happened. Repeat the report without the positions that are not open.
+        /// A reported position was not open, so nothing happened. The caller repeats the report without the positions that are
+        /// not open.
         case map(Map)
-        /// Nothing happened. The shard has another owner, or another worker or delivery has the batch, and the entry contains
-        /// more than delivered and failed items.
+        /// Nothing happened, because the shard has another owner, or because Redis gave the batch to another worker or in another
+        /// delivery. In both cases, Redis accepts only reports with delivered and failed items.
         case stale(State)
     }
 
@@ -18,8 +19,9 @@ package struct Report: Request {
         /// Whether no position is open and the batch is deleted.
         package let isDone: Bool
         package let staleness: Staleness?
-        /// One byte per position, "." if open; nil if ``open`` is the number that the caller expected. If more positions are
-        /// open, Redis lost recent writes. If fewer are open, another owner reported outcomes.
+        /// One byte per position, "." if open; nil if ``open`` is the number that the caller expected. More open positions than
+        /// expected mean that Redis lost recent writes. Fewer open positions than expected mean that another owner reported
+        /// outcomes.
         package let map: [UInt8]?
 
         package init(
@@ -37,11 +39,11 @@ package struct Report: Request {
         package var staleness: Staleness?
     }
 
-    /// Why the reporter may no longer decide about the batch.
+    /// Why the reporting worker may no longer decide about the batch.
     package enum Staleness: Int, Sendable {
         /// The shard has another owner.
         case fenced = 1
-        /// Another worker has the batch, or this worker checked it out again.
+        /// Another worker has the batch, or the reporting worker checked the batch out again later.
         case redelivered
     }
 
@@ -52,16 +54,17 @@ package struct Report: Request {
     package var worker: String
     package var batch: BatchID
     package var delivery: Int
-    /// Requests credit for the positions below this number. A number that is not above the granted one requests no credit.
+    /// The worker requests credit for the positions below this number. If the number is not above the granted number, the worker
+    /// requests no more credit.
     package var wanted: Int
-    /// Whether the entry contains only delivered and failed items.
+    /// Whether ``entry`` contains only delivered and failed items.
     package var isFinalOnly: Bool
-    /// The positions that the entry reports.
+    /// The positions that ``entry`` reports.
     package var runs: PositionRuns
     /// The report, encoded by `ResultsBuilder`; empty if there are no runs.
     package var entry: [UInt8]
-    /// The number of positions that should be open after the report; nil skips the comparison. An impossible number requests
-    /// the map in every case.
+    /// The number of positions that should be open after the report; nil skips the comparison. With an impossible number, the
+    /// reply always contains the map.
     package var expectedOpen: Int?
 
     package init(
@@ -73,7 +76,7 @@ package struct Report: Request {
         self.expectedOpen = expectedOpen
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         precondition(runs.isEmpty == entry.isEmpty, "an entry comes with its positions")
         return [
             ScriptKeys.prefix, token, worker, batch, delivery, wanted, isFinalOnly, runs.bytes, entry,

@@ -6,11 +6,12 @@ package struct ResultsRecord: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
         /// A worker's report, to be decoded by `PushModel.ResultsEntry`.
         case report([UInt8])
-        /// Positions (from 0) of a batch that `reclaim` closed because their outcome is unknown or they are poison.
+        /// Positions of a batch, counted from 0. `reclaim` closed these positions because their outcome is unknown or they are
+        /// poison.
         case closed(FarmReason, body: [UInt8], positions: [Range<Int>])
-        /// The entry was settled meanwhile, so it is acknowledged and deleted.
+        /// The entry was already settled, so the reader acknowledges and deletes it.
         case gone
-        /// The entry does not have the form that workers and `reclaim` write.
+        /// The entry does not have the format that workers and `reclaim` write.
         case unreadable(String)
     }
 
@@ -36,7 +37,7 @@ extension ResultsRecord {
         }
     }
 
-    /// An entry with another form becomes `unreadable`, so that the other entries can still be read.
+    /// An entry in an unknown format becomes `unreadable`, so that the remaining entries can still be read.
     private static func content(_ fields: ReplyFields) -> Content {
         if let entry = fields.bytes("r") { return .report(entry) }
         guard let body = fields.bytes("b"), let runs = fields.text("p") else {
@@ -59,27 +60,28 @@ extension ResultsRecord {
     }
 }
 
-/// Creates the coordinators' consumer group, from the beginning of the stream. An existing group does not change.
+/// Creates the coordinators' consumer group, which reads the stream from its beginning. If the group exists, the call changes
+/// nothing.
 package struct CreateResultsGroup: Request {
-    package static var script: Script? { .group }
+    package static var script: Script? { .createGroup }
     package typealias Reply = Void
 
     package init() {}
 
-    package var words: [any CommandWord] { [ScriptKeys.prefix] }
+    package var words: [any CommandArgument] { [ScriptKeys.prefix] }
 }
 
-/// Reads entries: new entries, or entries that this consumer received before and has not settled.
+/// Reads new entries, or entries that this consumer received before and has not settled.
 ///
-/// If the group is missing (``RedisError/refused(_:)`` with code NOGROUP), create the group again.
+/// If the group is missing (``RedisError/refused(_:)`` with code NOGROUP), the caller creates the group again.
 package struct ReadResults: Request {
     package enum Which: Sendable {
         case new
-        /// Pending entries of this consumer after this id; nil starts at the first.
+        /// Pending entries of this consumer after this id; nil starts at its first pending entry.
         case pending(after: EntryID?)
     }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
     package let count: Int
 
     package init(gatherer: String, _ which: Which, count: Int = 64) {
@@ -108,11 +110,11 @@ package struct ReadResults: Request {
 package struct ClaimResults: Request {
     package struct Reply: Sendable {
         package let records: [ResultsRecord]
-        /// The start for the next call; nil at the end.
+        /// Where the next call starts; nil if no entries are left.
         package let next: EntryID?
     }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(gatherer: String, idleFor: Duration, start: EntryID? = nil, count: Int = 64) {
         words = [
@@ -133,13 +135,13 @@ package struct ClaimResults: Request {
 package struct ListReports: Request {
     package struct Reply: Sendable {
         package let entries: [(id: EntryID, entry: ResultsEntry)]
-        /// The start of the next page; nil at the end.
+        /// The start of the next page; nil if no reports are left.
         package let next: EntryID?
     }
 
     private static let page = 64
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(after: EntryID?) {
         words = StreamRange.after(after).words(AppKey(\.results), count: Self.page)
@@ -157,12 +159,12 @@ package struct ListReports: Request {
     }
 }
 
-/// Records that an entry of the results stream cannot be settled. The note stays until the entry is settled or repaired.
+/// Records that an entry of the results stream cannot be settled. Redis keeps the reason until the entry is settled or repaired.
 package struct NoteUnsettled: Request {
-    /// Whether this call recorded it first.
+    /// Whether this call was the first to record the entry.
     package typealias Reply = Bool
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameter at: the time in Unix milliseconds of Redis's clock.
     package init(_ entry: EntryID, at: Int64, reason: String) {
@@ -170,18 +172,18 @@ package struct NoteUnsettled: Request {
     }
 }
 
-/// Moves due delayed batches to their ready lists. With at most 128 batches, a call blocks Redis for less than 5 ms.
+/// Moves due delayed batches to their ready lists. A call that moves at most 128 batches blocks Redis for less than 5 ms.
 package struct PromoteDue: Request {
     package struct Reply: Equatable, Sendable {
         /// The time until the next batch is due; nil if no batch is delayed.
         package let nextDue: Duration?
-        /// Shards that received batches.
+        /// Shards whose ready lists received batches.
         package let woken: [Int]
     }
 
     package static var script: Script? { .promoteDue }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(limit: Int = 128) {
         words = [ScriptKeys.prefix, limit]

@@ -1,16 +1,17 @@
 package import RedisProtocol
 
-/// How a worker exited, as far as this matters for its in-flight pushes.
+/// How a worker exited. The kind of exit decides how its in-flight pushes are treated.
 package enum WorkerExit: Equatable, Sendable {
-    /// The worker exited in order, or its host or lease ended. The exit counts against no job.
+    /// The worker exited normally, or its host or its lease ended. The exit counts against no job.
     case unrelated
-    /// The worker crashed. `hadSent`: pushes of any app were in flight.
+    /// The worker crashed. `hadSent` is true if pushes of any app were in flight.
     case crash(hadSent: Bool)
-    /// SIGKILL from outside ended the worker. `recent`: kills on the host in the last minute, including this one.
+    /// SIGKILL from outside ended the worker. `recent` is the number of kills on the host in the last minute, including this
+    /// kill.
     case kill(hadSent: Bool, recent: Int)
 }
 
-extension WorkerExit: CommandWord {
+extension WorkerExit: CommandArgument {
     /// Writes the kind, `hadSent`, and the number of recent kills.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         let (kind, hadSent, recent) =
@@ -19,11 +20,12 @@ extension WorkerExit: CommandWord {
             case .crash(let hadSent): ("crash", hadSent, 0)
             case .kill(let hadSent, let recent): ("kill", hadSent, recent)
             }
-        WordList([kind, hadSent, recent]).write(to: &command, keys)
+        ArgumentList([kind, hadSent, recent]).write(to: &command, keys)
     }
 }
 
-/// How many worker exits make a push, a batch or a job poison. Kills have many causes, so their limits are different.
+/// How many worker exits make a push, a batch or a job poison. Kills have many causes other than poison, so kills have separate
+/// limits.
 private let poisonLimits = [
     3,  // crashes with a push among the suspects, the last with this push alone, until the push fails
     2,  // kills in a row until a kill counts against the batch
@@ -34,7 +36,8 @@ private let poisonLimits = [
     5,  // crashes that count against a job until the job is quarantined
 ]
 
-/// Finds the shards in which an exited worker had pushes in flight. Send this before ``Reclaim``.
+/// Finds the shards in which an exited worker had pushes in flight. The caller sends this request before ``Reclaim``, because
+/// afterwards the worker has no batches in Redis.
 package struct ReadInFlightShards: Request {
     package struct Reply: Equatable, Sendable {
         package let suspects: Int
@@ -43,10 +46,10 @@ package struct ReadInFlightShards: Request {
 
     package static var script: Script? { .inFlightShards }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     package init(worker: String, shards: [Int]) {
-        words = [ScriptKeys.prefix, worker, WordList(shards.map { LeaseField.shard($0) })]
+        words = [ScriptKeys.prefix, worker, ArgumentList(shards.map { LeaseField.shard($0) })]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -55,22 +58,22 @@ package struct ReadInFlightShards: Request {
     }
 }
 
-/// Reclaims batches of exited workers. With at most 16 shards, a call blocks Redis for less than 5 ms.
+/// Reclaims batches of exited workers. A call for at most 16 shards blocks Redis for less than 5 ms.
 package struct Reclaim: Request {
     package enum Workers: Sendable {
         case gone([String])
-        /// Every worker except these live workers. This repairs batches of workers that no host remembers.
+        /// All workers except these live workers. This also reclaims batches of workers that no host remembers.
         case allBut([String])
     }
 
     package struct Reply: Equatable, Sendable {
-        /// Batches put back to the head of their lists.
+        /// The number of batches that were put back at the head of their ready lists.
         package let putBack: Int
-        /// Positions that may have been sent and will be sent again; counted in `maybeDuplicated`.
+        /// The number of positions that may have been sent and will be sent again. `maybeDuplicated` counts them.
         package let suspects: Int
-        /// Positions of at-most-once segments, closed with an unknown outcome.
+        /// The number of positions of at-most-once segments that failed because their outcome is unknown.
         package let unknown: Int
-        /// Positions closed as poison.
+        /// The number of positions that failed as poison.
         package let poisoned: Int
         package let quarantinedBatches: Int
         package let fenced: [Int]
@@ -92,15 +95,15 @@ package struct Reclaim: Request {
         (self.workers, self.exit, self.shards) = (workers, exit, shards)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         let (kind, names) =
             switch workers {
             case .gone(let names): ("gone", names)
             case .allBut(let names): ("all-but", names)
             }
         return [
-            ScriptKeys.prefix, kind, exit, WordList(poisonLimits), WordList(names, isCounted: true),
-            WordList(shards.map { WordList([LeaseField.shard($0.number), $0.token]) }),
+            ScriptKeys.prefix, kind, exit, ArgumentList(poisonLimits), ArgumentList(names, isCounted: true),
+            ArgumentList(shards.map { ArgumentList([LeaseField.shard($0.number), $0.token]) }),
         ]
     }
 

@@ -1,9 +1,10 @@
 package import PushModel
 package import RedisProtocol
 
-/// The effects of one results entry, computed by the coordinator and applied to Redis once.
+/// The effects of one results entry. The coordinator computes the effects, and Redis applies them once.
 package struct Settlement: Sendable {
-    /// The changes to one job record. Each position of the entry is counted in exactly one of the first five counts.
+    /// The changes to one job record. Each of the job's positions in the entry is counted in exactly one of the first five
+    /// counts.
     package struct Job: Sendable {
         package var id: String
         package var delivered = 0
@@ -36,7 +37,7 @@ package struct Settlement: Sendable {
     /// An unregistered or invalid token.
     package struct InvalidToken: Sendable {
         package var shard: Int
-        /// Whether a screening found the token. Such tokens are counted separately.
+        /// Whether a screening found the token. The guard counts tokens from screenings separately.
         package var isScreened = false
         /// The record for the shard's suppression list; nil adds no record.
         package var record: SuppressionRecord?
@@ -47,8 +48,8 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// Pushes of one job that failed for the same reason, though their tokens are valid. The dead letter contains everything that
-    /// is needed to send them again.
+    /// Pushes of one job that failed for the same reason, though their tokens are valid. The dead letter contains all data that a
+    /// replay of the pushes needs.
     package struct NewDeadLetter: Sendable {
         package var job: String
         package var reason: String
@@ -64,11 +65,11 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// The unreadable part of an entry. Its pushes fail with the reason ``FarmReason/unreadable``.
+    /// The unreadable part of an entry. The pushes in this part fail with the reason ``FarmReason/unreadable``.
     package struct Unreadable: Sendable {
         package var why: String
         package var pushes: Int
-        /// The whole entry, which is kept.
+        /// The bytes of the whole entry, which Redis keeps.
         package var original: [UInt8]
 
         package init(why: String, pushes: Int, original: [UInt8]) {
@@ -81,49 +82,52 @@ package struct Settlement: Sendable {
     package var retries: [Retry] = []
     package var letters: [NewDeadLetter] = []
     package var unreadable: Unreadable?
-    /// Gateway responses in the entry; `screened` counts the responses to screenings separately.
+    /// The number of gateway responses in the entry, without responses to screenings.
     package var answers = 0
+    /// The number of gateway responses to screenings in the entry.
     package var screened = 0
     package var invalidTokens: [InvalidToken] = []
-    /// The scopes of the records for invalid tokens.
+    /// The scopes that the suppression records in ``invalidTokens`` use.
     package var scopes: Set<SuppressionScope> = []
     package var events: [FarmEvent] = []
     /// The record for the audit of outcomes, encoded by `AuditRecord`; empty adds no record.
     package var audit: [UInt8] = []
-    /// For metrics only: the batch's lane, and the causes of the retries.
+    /// The batch's lane, for metrics only.
     package var lane = Lane.high
+    /// How many retries each cause has, for metrics only.
     package var retried: [(cause: RetryCause, count: Int)] = []
 
     package init(entry: EntryID) { self.entry = entry }
 }
 
 extension Settlement {
-    /// The entry's id, the number of words that follow, and these words.
-    fileprivate func words(_ retention: Retention) -> [any CommandWord] {
+    /// Returns the entry's id, then the number of the remaining words, then the remaining words.
+    fileprivate func words(_ retention: Retention) -> [any CommandArgument] {
         var packed: [UInt8] = []
         packed.reserveCapacity(jobs.count * 48)
         for job in jobs { job.write(to: &packed) }
-        var words: [any CommandWord] = [
-            packed, WordList(retries, isCounted: true),
+        var words: [any CommandArgument] = [
+            packed, ArgumentList(retries, isCounted: true),
             screened > 0 ? "\(answers)/\(screened)" : "\(answers)",
-            WordList(invalidTokens, isCounted: true), WordList(events, isCounted: true),
+            ArgumentList(invalidTokens, isCounted: true), ArgumentList(events, isCounted: true),
         ]
         if !letters.isEmpty {
             words += [
-                "letters", letters.count, retention.deadLetterPushes, retention.deadBytes, WordList(letters),
+                "letters", letters.count, retention.deadLetterPushes, retention.deadBytes,
+                ArgumentList(letters),
             ]
         }
         if let unreadable {
             words += ["unreadable", unreadable.why, unreadable.pushes, unreadable.original]
         }
         if !audit.isEmpty { words += ["audit", retention.auditBytes, audit] }
-        return [entry, CountedWords(words: words)]
+        return [entry, CountedArguments(words: words)]
     }
 }
 
-/// Writes the number of all words, including the words of lists, and then the words.
-private struct CountedWords: CommandWord {
-    let words: [any CommandWord]
+/// A list of words, after their number. The number includes the words of nested lists.
+private struct CountedArguments: CommandArgument {
+    let words: [any CommandArgument]
 
     func write(to command: inout RESPCommand, _ keys: Keys) {
         var part = RESPCommand()
@@ -133,7 +137,7 @@ private struct CountedWords: CommandWord {
     }
 }
 
-extension Settlement.Retry: CommandWord {
+extension Settlement.Retry: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(LeaseField.name(ofShard: shard))
         command.append(lane == .high ? "h" : "b")
@@ -143,7 +147,7 @@ extension Settlement.Retry: CommandWord {
     }
 }
 
-extension Settlement.InvalidToken: CommandWord {
+extension Settlement.InvalidToken: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(LeaseField.name(ofShard: shard) + (isScreened ? "s" : ""))
         command.append(record?.bytes ?? [])
@@ -151,7 +155,7 @@ extension Settlement.InvalidToken: CommandWord {
     }
 }
 
-extension Settlement.NewDeadLetter: CommandWord {
+extension Settlement.NewDeadLetter: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(job)
         command.append(reason)
@@ -191,19 +195,21 @@ extension [UInt8] {
     }
 }
 
-/// Settles results entries, each at most once. A call writes each job record once, so settle many entries together.
+/// Settles results entries, each at most once. A call writes each job record only once, so it is faster to settle many entries in
+/// one call.
 ///
-/// Limits, so that Redis is blocked for at most 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
+/// A call is limited to 64 entries, 512 jobs, 512 events, and 64 retries and dead letters, so that Redis is blocked for at most
+/// 5 ms.
 package struct Settle: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of entries that this call settled.
         package let booked: Int
         package let finishedJobs: Int
-        /// The guard's pause of the app, if this call caused it.
+        /// The pause of the app by the guard; nil unless this call caused the pause.
         package var guardPause: GuardPause?
     }
 
-    /// The guard paused the app because too many of the last responses were for bad tokens.
+    /// The guard paused the app because too many of the last responses reported bad tokens.
     package struct GuardPause: Equatable, Sendable {
         package let bad: Int
         package let answers: Int
@@ -218,12 +224,12 @@ package struct Settle: Request {
         (self.settlements, self.retention) = (settlements, retention)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
         return [
             ScriptKeys.prefix, retention.jobRecordSeconds,
             "\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)", scopes,
-            settlements.count, WordList(settlements.flatMap { $0.words(retention) }),
+            settlements.count, ArgumentList(settlements.flatMap { $0.words(retention) }),
         ]
     }
 

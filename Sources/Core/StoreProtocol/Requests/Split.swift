@@ -1,22 +1,22 @@
 package import PushModel
 package import RedisProtocol
 
-/// Creates job records and batches from taken jobs, in one step of the intake.
+/// Performs one step of the intake: creates job records and batches from taken jobs.
 ///
-/// Limits, so that Redis is blocked for at most 5 ms, or 10 ms with small jobs: 640 jobs, 128 batches, 16,384 tokens,
-/// 256 events.
+/// A call is limited to 640 jobs, 128 batches, 16,384 tokens and 256 events, so that Redis is blocked for at most 5 ms, or 10 ms
+/// with small jobs.
 package struct Split: Request {
-    /// A job's part of this step.
+    /// The part of one job that this step splits.
     package struct Job: Sendable {
         package var id: String
-        /// Whether this is the job's first chunk, which creates the job record with the numbers of the whole job.
+        /// Whether this step is the job's first. The first step creates the job record with the counts of the whole job.
         package var opens: Bool
         package var submitted: Int
         package var accepted: Int
         package var malformed: Int
         package var duplicates: Int
         package var lane: Lane
-        /// The job whose pushes this job replays.
+        /// The job whose pushes this job replays; nil if this job is no replay.
         package var replayOf: String?
         /// A warning about a probable mistake in the job; empty if there is none.
         package var warning: String
@@ -36,7 +36,7 @@ package struct Split: Request {
     package struct NewBatch: Sendable {
         package var shard: Int
         package var lane: Lane
-        /// The due time in Unix milliseconds; 0 is now.
+        /// The due time in Unix milliseconds; 0 means now.
         package var due: Int64
         package var tokens: Int
         /// The pushes, encoded by `BatchBuilder`.
@@ -48,8 +48,8 @@ package struct Split: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The shards with new batches, and when the first new delayed batch is due. `isDrained`: no job is in `taken` or the
-        /// inbox, and the app is not full.
+        /// The step is done. `woken` are the shards with new batches, and `nextDue` is the time until the first new delayed batch
+        /// is due. `isDrained` is true if neither `taken` nor the inbox contains a job and the app is not full.
         case done(woken: [Int], nextDue: Duration?, isDrained: Bool)
         /// An earlier call did this step, and its reply was lost.
         case doneBefore
@@ -60,14 +60,15 @@ package struct Split: Request {
     package var token: FenceToken
     /// The number of the last step plus 1.
     package var step: Int
-    /// The number of taken jobs that are completely split with this step.
+    /// The number of taken jobs that are completely split after this step.
     package var dropped: Int
-    /// The first job that remains afterwards, if part of it is split.
+    /// The first job that remains in `taken` after this step, if a part of it is split; otherwise nil.
     package var head: IntakeHead?
     package var jobs: [Job]
     package var batches: [NewBatch]
     package var retention: Retention
-    /// A single job from ``NextJob``, or empty. The step happens only if this job is the only taken job.
+    /// The job, if it came from ``NextJob``; otherwise empty. With a job, the step happens only if this job is the only taken
+    /// job.
     package var alone: [UInt8]
 
     package init(
@@ -78,11 +79,11 @@ package struct Split: Request {
         (self.jobs, self.batches, self.retention, self.alone) = (jobs, batches, retention, alone)
     }
 
-    package var words: [any CommandWord] {
+    package var words: [any CommandArgument] {
         [
             ScriptKeys.prefixAndInbox, token, step, dropped, head?.job, head?.offset ?? 0,
-            retention.jobRecords, retention.jobRecordSeconds, jobs.count, batches.count, WordList(jobs),
-            WordList(batches), alone,
+            retention.jobRecords, retention.jobRecordSeconds, jobs.count, batches.count, ArgumentList(jobs),
+            ArgumentList(batches), alone,
         ]
     }
 
@@ -95,7 +96,7 @@ package struct Split: Request {
     }
 }
 
-extension Split.Job: CommandWord {
+extension Split.Job: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(id)
         command.append(opens ? "1" + (replayOf ?? "") : "0")
@@ -105,11 +106,11 @@ extension Split.Job: CommandWord {
         command.append(duplicates)
         command.append(lane.name)
         command.append(opens ? warning : "")
-        WordList(events, isCounted: true).write(to: &command, keys)
+        ArgumentList(events, isCounted: true).write(to: &command, keys)
     }
 }
 
-extension Split.NewBatch: CommandWord {
+extension Split.NewBatch: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(LeaseField.name(ofShard: shard))
         command.append(lane == .high ? "h" : "b")

@@ -3,7 +3,7 @@ package import RedisProtocol
 
 /// Adds records to suppression lists, and notifies the workers that serve the shards.
 ///
-/// Limits, so that Redis is blocked for at most 5 ms: 1,000 records, 500 with events.
+/// A call is limited to 1,000 records, or 500 records with events, so that Redis is blocked for at most 5 ms.
 package struct Suppress: Request {
     package struct Entry: Sendable {
         package var shard: Int
@@ -21,20 +21,20 @@ package struct Suppress: Request {
     /// The number of processed records; 0 if an earlier call did this step.
     package typealias Reply = Int
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - limit: maximum number of records that a shard's list keeps.
-    ///   - writer: the writer's unique name. With the step number, from 1, it prevents that a repeated call adds records twice.
+    ///   - writer: the writer's unique name. Redis stores it with the step number, so that a repeated call adds no records twice.
     package init(
         _ entries: [Entry], scopes: Set<SuppressionScope>, limit: Int = Retention().suppressed,
         writer: String, step: Int
     ) {
-        words = [ScriptKeys.prefix, limit, writer, step, scopes, WordList(entries, isCounted: true)]
+        words = [ScriptKeys.prefix, limit, writer, step, scopes, ArgumentList(entries, isCounted: true)]
     }
 }
 
-extension Suppress.Entry: CommandWord {
+extension Suppress.Entry: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(LeaseField.name(ofShard: shard))
         command.append(record?.bytes ?? [])
@@ -45,7 +45,7 @@ extension Suppress.Entry: CommandWord {
 /// Applies or drops suppressions that wait for confirmation.
 package struct SettleUnconfirmed: Request {
     package enum Step: String, Sendable {
-        /// Applies the suppressions if the share of bad tokens has fallen below the limit.
+        /// Applies the suppressions, but only if the share of bad tokens has fallen below the limit.
         case due
         case confirm
         case discard
@@ -58,11 +58,11 @@ package struct SettleUnconfirmed: Request {
 
     package static var script: Script? { .unconfirmed }
 
-    package let words: [any CommandWord]
+    package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - limit: maximum number of records that a shard's list keeps.
-    ///   - most: maximum for one call, so that Redis is blocked for at most 5 ms.
+    ///   - most: maximum number of suppressions in one call, so that Redis is blocked for at most 5 ms.
     package init(_ step: Step, limit: Int = Retention().suppressed, most: Int = 500) {
         words = [ScriptKeys.prefix, step.rawValue, limit, most]
     }
@@ -79,13 +79,13 @@ package struct CountUnconfirmed: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["LLEN", AppKey(\.unconfirmed)] }
+    package var words: [any CommandArgument] { ["LLEN", AppKey(\.unconfirmed)] }
 }
 
 /// Reads the guard's counts.
 package struct ReadGuard: Request {
     package struct Reply: Equatable, Sendable {
-        /// The number of counted responses: at most the last thousand.
+        /// The number of responses that the guard has counted: at most the last thousand.
         package var answers = 0
         package var bad = 0
         /// Whether new suppressions wait for confirmation.
@@ -100,12 +100,12 @@ package struct ReadGuard: Request {
 
     package init() {}
 
-    package var words: [any CommandWord] { ["HMGET", AppKey(\.guardCounts), WordList(Self.fields)] }
+    package var words: [any CommandArgument] { ["HMGET", AppKey(\.guardCounts), ArgumentList(Self.fields)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let fields = try ReplyFields(value, fields, Self.self)
         func number(_ name: String) -> Int {
-            // The count of bad responses has decimals.
+            // The count of bad responses is stored with decimals, which are ignored here.
             let digits = fields.text(name)?.prefix { $0 != "." } ?? ""
             return min(max(0, Int(foreign: digits) ?? 0), 1_000_000)
         }

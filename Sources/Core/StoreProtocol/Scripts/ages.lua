@@ -1,11 +1,12 @@
 #!lua flags=no-writes,allow-oom
--- Reads, for each lane, the age of the oldest push that can be sent or is with a worker.
+-- Reads, for each lane, the age of the oldest push in a ready batch or in a batch that a worker checked out.
 --
 -- Uses  base
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm
--- Reply [ms since the oldest push of lane high was split, was due, or was last reported; the same for bulk]; -1 for no push
--- Fence none: it only reads. Again the same, later.
+-- Reply [age in ms of the oldest push of lane high, age of lane bulk], -1 if a lane is empty; ages count from the split, the due
+--       time, or the previous attempt's report
+-- Fence none: the script only reads. Again the ages at the later time.
 local t, ages = now(), { -1, -1 }
 
 -- Ids of first attempts contain the time of the split: seconds and five hex digits of microseconds. Ids of delayed batches also
@@ -17,7 +18,7 @@ local function moment(id)
     return due and tonumber(due, 16) or tonumber(seconds, 16) * 1000 + math.floor(tonumber(rest, 16) / 1000)
 end
 
--- A list is ordered by age, except for returned batches at its head. So the head's age is a good estimate.
+-- A list is ordered by age, except for returned batches at its head, so the age of the first batch is a good estimate.
 local function read_age(list, lane)
     local id = call('LINDEX', list, 0)
     local since = id and moment(id)

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Records that an alert fires or clears, and adds this to the stream of alerts.
+-- Records that an alert fires or clears, and adds an entry to the stream of alerts.
 --
 -- KEYS  1 active alerts, a hash; 2 alerts, a stream
 -- ARGV  1 fired or cleared; 2 id, "kind app|host|farm NAME subject"; 3 level; 4 start in ms; 5 text;
---       6 host that sends it
--- Reply 1 if this is new, 0 if the alert already had this state
--- Fence none: one host sends an alert, and a second call changes nothing.
+--       6 host that reports the alert
+-- Reply 1 if the alert's state changed, 0 if the alert already had this state
+-- Fence none: only one host reports an alert, and a second call changes nothing.
 -- OOM   allowed: an alert may be about full memory. Again the state is stored already, and nothing changes.
 local active, stream = KEYS[1], KEYS[2]
 local verb, id, level = ARGV[1], ARGV[2], ARGV[3]

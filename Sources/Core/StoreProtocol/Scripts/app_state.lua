@@ -10,17 +10,19 @@
 --       | forget, minimum ms since a coordinator with this app last called update
 -- Reply pause, resume, rate, admission, forget: 1 if something changed, else 0. resume own: 2 if an operator paused the app;
 --       then nothing happens.
---       update: [why the app is full or "", 1 if this has just begun or ended, open pushes, jobs in the inbox, batches that
---       are ready or in flight (0 while the app is paused)]
--- Fence none: the setting is stored, and the last setting is valid. OOM allowed.
+--       update: [why the app is full or "", 1 if this call changed whether the app is full, open pushes, jobs in the inbox,
+--       batches that are ready or in flight (0 while the app is paused)]
+-- Fence none: the setting is stored, and the last stored setting applies. OOM allowed.
 -- Again nothing changes, and no second event is written.
 --
--- `trickle` limits `take` to few batches: if the caller requests it, and while the memory is full.
--- An operator's setting to close or open the app overrides its load (reason "operator"). `trickle` does not change then.
+-- While `trickle` is set, `take` takes only jobs for a few batches at a time. It is set if the caller requests it, and while
+-- memory is full. An operator's setting to close or open the app overrides the app's load (reason "operator"). The setting does
+-- not change `trickle`.
 -- An app is full because of the farm's memory ("memory"), its open pushes and jobs ("backlog") or its inbox ("inbox").
 -- "backlog" and "inbox" end when all values are below nine tenths of their limits.
 -- An app is configured if its limits are stored: `submit` refuses jobs for an app without limits. `update` stores the limits, and
--- once a minute the time in `configured`. `forget` removes them. Other coordinators with this app then store them again.
+-- once a minute the time in `configured`. `forget` removes the limits and the time. If another coordinator still configures the
+-- app, its next `update` stores the limits again.
 local admission, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
     return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
@@ -84,7 +86,8 @@ local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
 if moment < configured or moment - configured >= MINUTE then call('HSET', admission, 'configured', t) end
 report_pending_refusals(moment)
 
--- Cancels the jobs that producers asked to cancel. A request that finds no room waits; the request of an unknown job is dropped.
+-- Cancels the jobs that producers asked to cancel. If too many jobs are cancelled, a request waits. A request for an unknown job
+-- is dropped.
 local function cancel_requested()
     local key, done = P .. 'cancel_requests', 0
     local requests = redis.pcall('LRANGE', key, 0, 99)

@@ -1,5 +1,5 @@
 #!lua flags=no-writes,allow-oom
--- Checks the accounting of an app: each batch is in one place, and each job record equals the contents of the queues.
+-- Checks the accounting of an app: each batch is in exactly one place, and each job record matches the contents of the queues.
 --
 -- Uses  base, events, batches, census
 -- KEYS  1 prefix
@@ -8,16 +8,16 @@
 -- Reply all, jobs: faults as text; empty if there are none
 --       job_records: [next cursor, ids of jobs that are not finished, or whose job record contradicts itself…]
 --       a part: [faults, [job, open, in flight, delayed…], [batch ids that were found]]
--- Fence none: it only reads. Again the same reply.
--- Each call is atomic: "all" and "jobs" read the whole app at one time, a part reads its lists at one time. Sums of several
--- parts come from several times. If these sums do not match, "jobs" decides.
--- A finished job record with matching counts is correct, unless a queue still contains pushes of the job. So "jobs" checks
--- the named job records and those of all jobs in queues. "job_records" returns the ids to name.
--- The time grows with the data that is read: for "jobs" all queues, for "all" also all job records. Use it in tests and
+-- Fence none: the script only reads. Again the same reply.
+-- Each call is atomic: "all" and "jobs" read the whole app at one time, a part reads its lists at one time. The sums of several
+-- parts are read at different times. If these sums do not match the job records, a call of "jobs" decides.
+-- A finished job record with matching counts is correct, unless a queue still contains pushes of the job. So "jobs" checks the
+-- named job records and the job records of all jobs in queues. "job_records" returns the ids to name in a call of "jobs".
+-- The time grows with the data that is read: for "jobs" all queues, for "all" also all job records. Use this script in tests and
 -- on an operator's request, not on a timer.
 local part = ARGV[2] or 'all'
 
--- Also returns the fields of the job record that cannot be read, as text, or nil.
+-- Returns the job record and, if a field cannot be read, a text that names the field.
 local function load_record(job)
     local a, flat = {}, redis.pcall('HGETALL', P .. 'job:' .. job)
     local unread = flat.err and 'has a record that is not a hash'

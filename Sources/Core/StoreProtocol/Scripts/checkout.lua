@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Checks out batches for a worker, with a send credit: the number of positions that it may send.
+-- Checks out batches for a worker, with a send credit: the number of positions that the worker may send.
 --
 -- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
@@ -8,18 +8,18 @@
 --       then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
 --       batch = [id, delivery, granted, suspicion, map, body]
--- Fence each shard's token; the reply names a shard with another owner, and the other shards are served.
+-- Fence each shard's token; the reply lists the shards with another owner, and batches come only from the remaining shards.
 -- OOM   allowed: a drain needs no memory.
--- Again batches that are assigned to the worker and that it does not know come first. So a lost reply is repaired.
+-- Again batches of a lost reply come first: Redis assigns them to the worker, and the worker does not know them.
 --
--- If the credit is 256 or more, its last 127 positions are not granted to another batch. Otherwise the worker would have to
--- request the other positions of that batch immediately.
+-- If the credit is 256 or more and at most 127 positions of it are left, the call checks out no further batch. Such a batch would
+-- get credit for only some positions, so the worker would have to request more immediately.
 --
--- `granted` is stored before the worker knows it: positions up to it may have been sent. A suspect batch gets no credit
--- here. Its worker requests credit for one group at a time, with nothing else in flight, while the first open position is
--- within `suspect`. A batch that crashed workers before any send comes last in its reply.
--- The checkout pauses open positions of paused jobs and tokens, and closes those of cancelled jobs. A batch with no other
--- positions is paused or ends. A batch that cannot be read is paused.
+-- `granted` is stored before the worker knows this number, so positions up to `granted` may have been sent. A suspect batch gets
+-- no credit here. As long as the first open position is within `suspect`, the worker of a suspect batch requests credit for one
+-- group at a time and has no other push in flight. A batch that crashed workers before any send is the last batch of its reply.
+-- The checkout pauses open positions of paused jobs and tokens, and closes the positions of cancelled jobs. A batch in which no
+-- open positions remain is paused or deleted. A batch that cannot be read is paused.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
@@ -115,7 +115,8 @@ local function take(nn, lane)
     return true
 end
 
--- High before bulk. Within a lane, the shards take turns, one batch each. Each batch needs credit.
+-- Lane high precedes lane bulk. Within a lane, the shards take turns with one batch each. A batch is checked out only if credit
+-- is left for it.
 local empty, much = {}, credit < 256 and 1 or 128
 local function has_credit() return credit >= (given > 0 and much or 1) end
 if paused == '' then

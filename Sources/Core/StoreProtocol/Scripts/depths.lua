@@ -6,7 +6,7 @@
 -- ARGV  1 shards of the farm
 -- Reply [inbox, taken, delayed, results, paused, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,
 --       batches, entries
--- Fence none: it only reads. Again the same reply.
+-- Fence none: the script only reads. Again the same reply.
 local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),
     call('XLEN', P .. 'results'), call('LLEN', P .. 'paused'), tonumber(call('HGET', P .. 'load', 'open') or '0') or 0 }
 local n = 6

@@ -6,8 +6,8 @@
 -- ARGV  1 shards of the farm
 -- Reply [[key, its type, the required type…], number of entries that cannot be settled, id of one, reason, number of unreadable
 --       originals that are kept, name of one]; an id, a reason or a name is "" if there is none
--- Fence none: it only reads. Again the same reply.
--- A key that the Redis user may not read is skipped.
+-- Fence none: the script only reads. Again the same reply.
+-- The script skips keys that the Redis user may not read.
 local wrong = {}
 local function check(key, kind)
     local found = redis.pcall('TYPE', key)

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Decides when the feedback service is read, by one reader at a time.
+-- Decides when the feedback service is read. Only one reader reads it at a time.
 --
 -- Uses  base
 -- KEYS  1 prefix
@@ -7,12 +7,12 @@
 --       | end, reader, tuples, ms until the next reading, why the reading failed or ""
 -- Reply ask: the time of the request in ms; the request is served when `served` is later
 --       begin: [1, failures in a row], or [0, ms until the caller should ask again]
---       end: 1, or 0 if another reader has begun meanwhile
+--       end: 1, or 0 if another reader has begun its reading meanwhile
 -- Fence begin: the intake's token, so the intake's owner reads for all hosts. OOM allowed: a few fields.
 -- Again ask is a later request; begin continues the same reader's reading; end does nothing.
 --
--- A reading's start time is later than all requests before it, and not later than any request after it. This also holds
--- within one millisecond, and after Redis's clock was set back.
+-- The start time of a reading is later than all requests before the reading, and not later than any request after its start. This
+-- order is also kept within one millisecond, and after Redis's clock was set back.
 local feedback, t, op = P .. 'feedback', now(), ARGV[1]
 if op == 'ask' then
     local begun = call('HMGET', feedback, 'begun_at', 'served')
@@ -25,7 +25,7 @@ local old = call('HMGET', feedback, 'reader', 'until', 'due', 'asked', 'served',
 if op == 'begin' then
     if call('HGET', P .. 'owners', 'intake') ~= ARGV[2] then return { err = 'FENCED intake' } end
     local busy = tonumber(old[2] or '0') - t
-    -- An end that is further away than a reading may take is ignored: Redis's clock was set back.
+    -- The stored end of a reading is ignored if it is later than a reading may take, because then Redis's clock was set back.
     if old[1] and old[1] ~= ARGV[3] and busy > 0 and busy <= tonumber(ARGV[4]) then return { 0, busy } end
     local wait = tonumber(old[3] or '0') - t
     if wait > 0 and tonumber(old[4] or '-1') < tonumber(old[5] or '0') then return { 0, wait } end

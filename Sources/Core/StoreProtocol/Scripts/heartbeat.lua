@@ -6,8 +6,8 @@
 --       which has exited, or ""; 5 capacity; 6 apps, "a,b"; 7 JSON
 -- Reply [Redis's time in ms; 0 if written, or the remaining ms of this host's heartbeat from another coordinator;
 --       then per live host: name, nonce, capacity, apps]
--- Fence the nonce: only the coordinator that wrote a heartbeat changes or removes it before its end. A heartbeat that ends
---       more than MOST from now is forged, or Redis's clock was set back. It is ignored and removed.
+-- Fence the nonce: only the coordinator that wrote a heartbeat changes or removes it before its end. If a heartbeat ends more
+--       than MOST ms from now, it is forged, or Redis's clock was set back. The script ignores and removes such a heartbeat.
 -- OOM   allowed. Again only the heartbeat's end changes.
 local MOST = 60000
 local t = redis.call('TIME')

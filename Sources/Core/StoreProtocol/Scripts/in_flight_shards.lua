@@ -4,8 +4,8 @@
 -- Uses  base, events, batches
 -- KEYS  1 prefix
 -- ARGV  1 worker; then NN…
--- Reply [open positions within the credit of the worker's batches, NN…]
--- Fence none: it only reads. Again the same reply, until the batches are reclaimed.
+-- Reply [number of open positions within the credit of the worker's batches, NN…]
+-- Fence none: the script only reads. Again the same reply, until the batches are reclaimed.
 local total, shards = 0, {}
 for i = 2, #ARGV do
     local sum = 0

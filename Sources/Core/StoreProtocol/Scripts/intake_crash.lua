@@ -7,11 +7,12 @@
 --       4 exits after which a job is refused; 5 seconds to keep a job record
 -- Reply [jobs that are processed one by one from now on, exits counted against the first of them, 1 if it was refused]
 -- Fence the intake's token. OOM allowed: a job that is too large for the machine may be the cause.
--- Again the process's name is stored, so nothing is counted twice for it.
+-- Again the process's name is stored, so its exit is not counted twice.
 --
--- If a process exits with many taken jobs, each of them may be the cause. From then on they are taken one by one. If a process
--- exits with only one of these jobs, the exit counts against that job, unless a step was done since. The first exit counts
--- against each of the jobs. A job with enough exits is refused as poison. Batches that were already split from it stay.
+-- If a process exits with many taken jobs, each of these jobs may be the cause. After such an exit, these jobs are taken one by
+-- one. If a process exits with only one of these jobs, the exit counts against that job. A completed step restarts the count. The
+-- first exit counts against every one of these jobs. A job with enough exits is refused as poison. Batches that were already
+-- split from the job stay.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake = P .. 'intake'
 local i = call('HMGET', intake, 'suspects', 'head', 'offset', 'step', 'did', 'suspect_step', 'crashes', 'last_crash')

@@ -7,7 +7,7 @@
 --       answer: 1 "answer"; 2 host; 3 state; 4 text; 5 "1": the host's final reply; 6 channel of the replies; 7 id
 -- Reply put: 1, or 0: an operation with this id exists. claim: 1 carry it out, 0 claimed before, -1 too late.
 --       answer: 1
--- Fence none: an id is put once, and each host claims it once.
+-- Fence none: an operation is put once, and each host claims it once.
 -- OOM   allowed: operators must act when Redis is full.
 -- Again put and claim reply that it was done before; answer writes the same state.
 local KEEP_SECONDS = 86400

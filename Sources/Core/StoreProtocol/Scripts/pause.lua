@@ -11,9 +11,9 @@
 -- Fence none: the operator's setting is stored; an existing pause does not change. OOM allowed.
 -- Again the job is paused or cancelled already, and nothing changes.
 --
--- A wake-up and `pause_changes`, which grows with each change, notify the coordinators, and workers return their batches.
--- Checkouts skip paused positions and close cancelled ones. Each kind has at most 1,000 pauses. Pauses older than a day of jobs
--- that never came are deleted to make room.
+-- Coordinators learn of a change from a wake-up and from `pause_changes`, which grows with each change. The coordinators' workers
+-- then return the affected batches. Checkouts skip paused positions and close cancelled positions. Each kind has at most 1,000
+-- pauses. At this limit, a pause is deleted if it is older than a day and its job was never submitted.
 local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
 local SHARDS = P .. 'paused_shards'
 

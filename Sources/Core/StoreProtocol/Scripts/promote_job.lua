@@ -8,8 +8,9 @@
 -- Fence none: the call that removes an id also moves it. OOM allowed.
 -- Again the batches are ready, and nothing happens.
 --
--- The batches go to the end of their lists, in the order of their due times. If a batch also contains pushes of other jobs, it
--- stays delayed with these pushes. The job's pushes are closed in it, and open in a second batch with the same body.
+-- The batches go to the end of their lists, in the order of their due times. A batch that also contains pushes of other jobs
+-- stays delayed with the pushes of those jobs. The job's pushes are closed in that batch, and open in a second batch with the
+-- same body.
 local job, kept, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local delayed, wakes, moved, batches, sums = P .. 'delayed', {}, 0, 0, {}
 local clock = call('TIME')

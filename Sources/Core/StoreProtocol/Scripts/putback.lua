@@ -9,7 +9,8 @@
 -- Again the batches are no longer assigned to the worker, and nothing happens.
 --
 -- Pushes of cancelled jobs are closed here, because a paused app has no checkouts.
--- The worker guarantees that each open position is unsent or was refused unprocessed: no suspects, no crash.
+-- The worker guarantees that each open position is unsent or was refused unprocessed. So no position is a suspect, and no crash
+-- is counted.
 local _, nn = ready_list(ARGV[3] or '0.h')
 if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end
 local deliveries, in_flight = {}, P .. 'in_flight:' .. nn

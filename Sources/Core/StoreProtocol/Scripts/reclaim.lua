@@ -4,36 +4,36 @@
 -- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 gone (the named workers) | all-but (all workers except the named ones); 2 exit: 0 (counts against no job) | crash
---       | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
---       the last minute, including this one; 5 crashes that fail a single suspect; 6 kills in a row that count, and
---       7 kills with the same single suspect that fail it; 8 and 9 the same if other workers were killed as well;
---       10 crashes before any send that quarantine a batch; 11 crashes that quarantine a job; 12 number of workers, one if it
---       crashed or was killed; workers × name; then (NN, token)…
+--       | kill (from outside); 3 sent 0/1: the worker had suspects in this or another app; 4 kills on the host in the last
+--       minute, including this one; limits: 5 crashes until a single suspect fails; 6 kills in a row until a kill counts, 7 kills
+--       with the same single suspect until it fails; 8 and 9 like 6 and 7 if other workers were killed as well; 10 crashes before
+--       any send until a batch is quarantined; 11 crashes until a job is quarantined; 12 number of workers, one after a crash or
+--       a kill; workers × name; then (NN, token)…
 -- Reply [batches put back, suspects counted, positions closed as unknown, as poison, batches paused, [shards fenced],
 --       [shards with batches put back], [jobs quarantined]]
 -- Fence each shard's token. OOM allowed.
 -- Again the batches are no longer assigned to the workers, and nothing happens.
 --
--- A suspect is an open position within the credit. In an at-least-once segment it is sent again and counted in the job's
--- maybe_duplicated. In an at-most-once segment it is closed by a results entry k=U with the body and the positions.
+-- A suspect is an open position within the credit. In an at-least-once segment, the suspect is sent again and counted in the
+-- job's maybe_duplicated. In an at-most-once segment, a results entry k=U with the body and the positions closes the suspect.
 --
--- Each crash counts against the batches with suspects and narrows the suspects down. After the first crash they are sent in
--- groups of the square root of their number, with no other push of the worker in flight. After the second crash, which
--- leaves one group, they are sent one by one. A third crash with a single suspect closes it with k=P. A kill can have any
--- cause, so the first kill changes nothing. The second kill in a row counts against the batch and narrows it down like a
--- crash, and two kills with the same single suspect are needed. More kills are needed if other workers without this batch
--- were killed within the same minute, or if the host has forgotten earlier kills. Suspects with an outcome are cleared. A batch is
--- also cleared if a killed worker had it and was not sending it.
--- A crash also counts against a job if all suspects are of that job and nothing else was in flight. The same is true for a
--- crash before any send, or with suspects that are not sent again. Only the shards of one call are compared. A crash counts
--- once per worker, even if its shards take several calls.
+-- Each crash counts against the batches with suspects and narrows the suspects down. After the first crash, the suspects are sent
+-- in groups of the square root of their number, with no other push of the worker in flight. After the second crash, which leaves
+-- one group, the suspects of that group are sent one by one. A third crash with a single suspect closes the suspect with k=P.
+-- A kill can have any cause, so the first kill changes nothing. The second kill in a row counts against the batch and narrows the
+-- suspects down like a crash. Two kills with the same single suspect close the suspect. More kills are needed if other workers
+-- without this batch were killed within the same minute, or if the host has forgotten earlier kills.
+-- A suspect with an outcome is a suspect no longer. A batch is suspect no longer if a killed worker had the batch and was not
+-- sending it. A crash also counts against a job if all suspects are of that job and nothing else was in flight. A crash before
+-- any send, and a crash with suspects that are not sent again, count in the same way. Only the shards of one call are considered
+-- for this. A crash counts once per worker, even if the worker's shards take several calls.
 -- A batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are checked
 -- out.
 local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
 local most, kill_limit, same_limit, kill_limit_amid, same_limit_amid, unsent_limit, job_limit = unpack(limits)
--- Up to this number of suspects of kills are sent one by one.
+-- After kills, up to this number of suspects are sent one by one.
 local few = 64
 local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
@@ -60,7 +60,8 @@ local function close(body, s, kind, positions)
     call('XADD', P .. 'results', '*', 'k', kind, 'b', body, 'p', table.concat(runs, ','))
 end
 
--- Counts a single suspect: one more, or from one if it is new. Returns whether the previous suspect was another position.
+-- Counts exits in a row with the same single suspect. For a new suspect, the count starts at one. Returns whether the previous
+-- single suspect was another position.
 local function count_single_suspect(c, position)
     local was = c.culprit
     c.times = position ~= 0 and position == was and c.times + 1 or position ~= 0 and 1 or 0
@@ -68,7 +69,8 @@ local function count_single_suspect(c, position)
     return was ~= 0 and position ~= 0 and was ~= position
 end
 
--- Counts a crash with `n` suspects of the batch; `position` is the single suspect or 0. Returns whether it is poison.
+-- Counts a crash with `n` suspects of the batch; `position` is the single suspect or 0. Returns whether the single suspect is
+-- poison.
 local function crashed(s, c, n, position)
     c.crashes, c.unsent = c.crashes + 1, 0
     count_single_suspect(c, position)
@@ -102,7 +104,7 @@ local function sent_nothing(body, c)
     return c.unsent >= unsent_limit
 end
 
--- Returns the job of these positions; nil if there are several jobs.
+-- Returns the job of these positions; nil if they belong to several jobs.
 local function only_job(list)
     local job = list[1][1]
     for i = 2, #list do
@@ -198,8 +200,8 @@ add_to_records(released, 'in_flight', -1)
 add_to_records(maybe_sent, 'maybe_duplicated', 1)
 count_cancelled()
 
--- If several jobs shared the batches, only the batches are counted. At-most-once pushes are never sent again, so nothing
--- narrows them down: their crash counts only against the job.
+-- Counts a crash against a job if it is the only job in `jobs`. If several jobs shared the batches, the crash counts only against
+-- the batches. At-most-once pushes are never sent again, so a crash with such suspects counts only against the job.
 local function accuse_single(jobs)
     local first = next(jobs)
     if first and not next(jobs, first) then accused_jobs[first] = true end

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- Removes the first taken job, which did not parse or validate, or whose id exists, and records the reason.
+-- Removes the first taken job, which did not parse or validate, or whose id is in use, and records the reason.
 --
 -- Uses  base, events, records, pauses, finishing, taken_jobs, refusals
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
 --       8 why the remaining pushes of a partly split job fail; 9 seconds to keep a job record; 10 refused, or duplicate:
 --       a duplicate has its own type of event, and its original is not kept
--- Reply 1; 2 if the job was only counted, because there are too many for an event each; 0 if this step was done before
--- Fence the intake's token and the step. STEP n: another step was done. TAKEN 0: there is no taken job, as when Redis lost
---       recent writes. The caller must take again. OOM allowed: see take.
+-- Reply 1; 2 if the job was only counted, because too many jobs are refused for an event each; 0 if this step was done before
+-- Fence the intake's token and the step. STEP n: another step was done. TAKEN 0: there is no taken job, for example because Redis
+--       lost recent writes. The caller must take again. OOM allowed: see take.
 -- Again the intake is at this step, and nothing happens.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step = P .. 'intake', tonumber(ARGV[2])

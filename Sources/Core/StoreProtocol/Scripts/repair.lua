@@ -1,25 +1,25 @@
 #!lua flags=allow-oom
--- Repairs faults that `check_accounting` found. It runs only on an operator's request.
+-- Repairs faults that `check_accounting` found. The script runs only on an operator's request.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, census
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm; 2 seconds to keep a job record; 3 batch | job_records | jobs; batch: 4 its id; jobs: 4… their ids
 -- Reply the repairs, as text; empty if nothing was repaired
--- Fence none: each call checks again what it repairs, atomically, so it may run beside a live farm. If a batch goes back to
---       its list, its worker is stale from then on; the worker's delivered and failed reports are still accepted.
+-- Fence none: each call atomically checks again what it repairs, so it may run while the farm runs. If a batch goes back to its
+--       ready list, later reports of its worker are stale, and only their delivered and failed items are accepted.
 -- OOM   allowed. Again there is nothing to repair.
 --
 -- batch: A batch in no list goes to its ready list, and pushes that may have been sent are counted. A batch in several
--- lists stays in one list. A wrong count is corrected. A batch that cannot be read goes to `unreadable`. An id without a
--- batch is removed.
--- job_records: in_flight and delayed are set to the real numbers. Missing pushes fail as lost. Pushes without a job
--- record get a record. Results entries that cannot be read go to `unreadable`. The whole app is repaired atomically.
--- jobs: the same, but only for the named job records and those of jobs in queues.
+-- lists stays in one list. Wrong counts of a batch are corrected. A batch that cannot be read goes to `unreadable`. An id without
+-- a batch is removed.
+-- job_records: in_flight and delayed are set to the real numbers. Missing pushes fail as lost. A job with pushes but without a
+-- job record gets a record. Results entries that cannot be read go to `unreadable`. The whole app is repaired atomically.
+-- jobs: the same, but only for the named job records and the job records of jobs in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
 local function number(shard) return string.format('%02d', shard) end
 
--- Removes an id from all lists except one place, where the first one stays. Returns how many were removed.
+-- Removes an id from all lists except the list `but`, which keeps the id once. Returns how often the id was removed.
 local function take_out(id, but)
     local gone = 0
     local function from(list)

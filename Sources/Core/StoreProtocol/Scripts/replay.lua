@@ -1,17 +1,18 @@
 #!lua flags=allow-oom
--- Puts dead letters or refused jobs into the inbox again as a new job, or drops them. Each call moves all of them or none.
+-- Puts dead letters or refused jobs into the inbox again as a new job, or drops them. Each call moves either all the given
+-- entries or none.
 --
 -- Uses  base, events, records, dead_letters
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 the replay's unique name; 2 its step, ascending from 1; 3 the replay's selection as text; 4 the last dead letter that
 --       it may take; 5 seconds to remember the replay; 6 dead_letters | refused; 7 the new job, JSON, or "": drop them;
---       8 the job that they came from, or "": any job, to drop them; 9 the new job's id, 10 its number among the
+--       8 the job of the dead letters, or "" to drop dead letters of any job; 9 the new job's id, 10 its number among the
 --       replays of that job, or ""; then the ids of the dead letters
 -- Reply [1, letters, pushes, ""]; [0, letters, pushes, ""] with the totals of all steps if this step was done before;
 --       [-1, ms, 0, reason] if the app is full: nothing happened
--- Fence the replay's name and step. STEP n: its last step was n, or this step was different; NUMBER n: the number
---       exists, n is the last one; GONE id: the id no longer exists; OTHER what: the replay has another selection. Nothing
---       happened then. OOM allowed: the added data was in Redis before.
+-- Fence the replay's name and step. STEP n: the replay's last step was n, or step n had other contents; NUMBER n: the number is
+--       in use, n is the last used number; GONE id: the id no longer exists; OTHER what: the replay has another selection.
+--       After these errors, nothing has changed. OOM allowed: the added data was in Redis before.
 -- Again the replay is at this step, and nothing happens.
 local name, step, stream = P .. 'replay:' .. ARGV[1], tonumber(ARGV[2]), P .. ARGV[6]
 local json, old, new, first = ARGV[7], ARGV[8], ARGV[9], 11
@@ -49,7 +50,7 @@ for _, letter in ipairs(letters) do
 end
 if json ~= '' then
     call('RPUSH', KEYS[2], json)
-    -- After a day, the job record shows that its number is used.
+    -- The counter expires after a day. Later, the new job's record shows that the number is in use.
     if ARGV[10] ~= '' then call('SET', counter, ARGV[10], 'EX', 86400) end
     local words, job_record = { 'job', old, 'replay', new }, P .. 'job:' .. old
     add_number(words, 'pushes', pushes)

@@ -3,21 +3,21 @@
 --
 -- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry contains only
---       delivered and failed items); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
+-- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 the worker wants credit up to this position; 6 facts 0/1 (the entry
+--       contains only delivered and failed items); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
 --       9 positions that the caller expects to be open after this, or "": do not compare
 -- Reply [open, granted, done 0/1, stale, taken 0/1], and the map if `open` is not as expected: Redis lost recent
 --       writes, or another owner reported outcomes. [map, granted, stale] if a position was not open: nothing happened.
 --       stale: 0 no; 1 the shard has another owner; 2 another worker has the batch, or this is an older delivery
--- Fence decisions (more credit, retries, expiry) need token, worker and delivery. Facts are accepted from any worker
---       while their positions are open. A stale report that is not only facts is not accepted, and nothing happens.
+-- Fence decisions (more credit, retries, expiry) need token, worker and delivery. Facts are accepted from any worker while their
+--       positions are open. If a stale report contains more than facts, the script does nothing.
 -- OOM   allowed.
 -- Again the positions are no longer open: the reply is the map (or done), and nothing is appended twice.
 --
 -- The credit of a suspect batch grows by one group at a time (`group_limit`).
--- An entry with more than facts is appended with the batch's lane, because its retries stay in that lane.
+-- If an entry contains more than facts, it is appended with the batch's lane, because its retries stay in that lane.
 
--- Returns the limit of the credit: `group` open positions from the first open one, if that one is a suspect.
+-- Returns the limit of the credit: `group` open positions from the first open position on, if that position is a suspect.
 local function group_limit(map, c)
     local last = map:find('.', 1, true)
     if not last or last > c.suspect then return #map end
@@ -63,7 +63,8 @@ if #runs > 0 then
     s.map = table.concat(parts)
     local has_paused, sums = map:find('p', 1, true), nil
     if s.worker == '' or has_paused then
-        -- Positions that no worker had become in flight until the entry is settled.
+        -- Positions that were paused, or that no worker had, were not counted as in flight. They are counted as in flight now,
+        -- until the entry is settled.
         local open = s.worker == '' and '[.p]' or 'p'
         sums = {}
         each_segment(call('HGET', BODIES, id), function(job, a, b)
@@ -72,7 +73,7 @@ if #runs > 0 then
             if before > after then sums[job] = (sums[job] or 0) + before - after end
         end)
     end
-    -- Most entries are facts of lane high. They omit the lane.
+    -- Most entries contain only facts and belong to lane high, so these entries omit the lane.
     if ARGV[6] == '1' and not id:find('.b.', 1, true) then
         call('XADD', P .. 'results', '*', 'r', entry)
     else

@@ -11,7 +11,7 @@
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
 -- Again the request is stored again, and cancels nothing more.
 --
--- Producers may write only to the inbox and to `cancel_requests`, so the function stores the request. The script `admission`
+-- Producers may write only to the inbox and to `cancel_requests`, so the function stores the request. The script `app_state`
 -- cancels the job. Redis puts this file after `submit.lua`, and both use its helpers.
 local MOST_REQUESTS = 1000
 
@@ -27,7 +27,7 @@ local function cancel(keys, args)
     local state = redis.call('HGET', prefix .. 'job:' .. job, 'state')
     if state == 'finished' then return { 'OK', 0, state } end
     if not state then
-        -- A user without the right to read `taken` may not know whether a job waits there.
+        -- If the Redis user may not read `taken`, a job may wait there, so the function does not refuse the id.
         local taken = redis.pcall('LLEN', prefix .. 'taken')
         if redis.call('LLEN', inbox) == 0 and taken == 0 then
             return { 'REFUSED', 0, 'unknown job "' .. plain(job) .. '"' }

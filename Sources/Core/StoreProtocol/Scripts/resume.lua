@@ -1,17 +1,19 @@
 #!lua flags=allow-oom
--- Resumes paused batches, quarantined jobs and device tokens. Their earlier crashes no longer count.
+-- Resumes paused batches, quarantined jobs and device tokens. Earlier crashes of resumed batches, jobs and tokens no longer
+-- count.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 maximum number of paused batches to examine; 2 number of the last ones that earlier calls examined and left; 3 job,
---       token, or ""; 4 what: all (except operators' pauses), job, paused (the job, if an operator paused it), device
+-- ARGV  1 maximum number of paused batches to examine; 2 number of batches at the end of the list that earlier calls examined and
+--       left; 3 job, token, or ""; 4 what: all (except operators' pauses), job, paused (the job, if an operator paused it),
+--       device
 -- Reply [batches put back, batches examined and left, or -1 at the end, jobs resumed, device tokens resumed]
 -- Fence none: the call that finds an id in the list moves it. OOM allowed.
 -- Again the job is no longer quarantined, and its batches are no longer paused.
 --
--- A batch that cannot be read stays, for `fsck` to repair. A batch that is not in `paused` opens its
--- paused positions at its next checkout, or at its end. The last batches are resumed first, and each goes to its place by
--- age. So the oldest batch is sent next.
+-- A batch that cannot be read stays in `paused`, where `fsck` can repair it. If a batch has paused positions but is not in
+-- `paused`, its positions are opened at its next checkout, or when it has no open positions left. The script resumes from the end
+-- of `paused` and puts each batch into its ready list by age, so the oldest batch is sent next.
 local most, kept, name, what, jobs, tokens = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
 local function is_paused(entry) return entry:find('^%d+ pause ') ~= nil end
 if what == 'device' then

@@ -3,33 +3,39 @@
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, app_pause, suppression, dead_letters
 -- KEYS  1 prefix
--- ARGV  1 seconds to keep a job record; 2 "most hold pause": maximum records in a shard's suppression list, and the
---       guard's limits in percent (20 and 95 if missing); 3 scopes, scopes × (field, text); entries;
---       entries × (id, number of words that follow for this entry, then: jobs packed; retries, retries × (NN, h|b, delay in ms,
---       tokens, body); gateway responses, then "/" and responses to screenings if there are any; invalid tokens, invalid
---       tokens × (NN, followed by "s" for a screening, suppression record or "", n, n words of an event); events, events × (n, n words);
---       and only if there are any: "letters", number, maximum pushes and bytes to keep, letters × (job, reason, status, pushes,
---       body); "unreadable", reason, pushes that fail for it, the entry; and only with an audit of outcomes: "audit", maximum
---       bytes to keep, record).
+-- ARGV  1 seconds to keep a job record
+--       2 "most hold pause": maximum records in a shard's suppression list; the guard's limits in percent (20 and 95 if missing)
+--       3 scopes; scopes × (field, text); entries; entries × entry
+--       An entry: its id; number of words that follow for this entry; then in this order:
+--         jobs, packed
+--         retries; retries × (NN, h|b, delay in ms, tokens, body)
+--         gateway responses; "/" and the responses to screenings, if there are any
+--         invalid tokens; invalid tokens × (NN, "s" for a screening, suppression record or "", n, n words of an event)
+--         events; events × (n, n words)
+--         if there are dead letters: "letters", number, maximum pushes and bytes, letters × (job, reason, status, pushes, body)
+--         if a part is unreadable: "unreadable", reason, pushes that fail because of it, the entry
+--         with an audit of outcomes: "audit", maximum bytes to keep, record
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
 -- Reply [entries settled, jobs finished]; if the guard paused the app, then also [bad tokens, responses]
 -- Fence none: XDEL prevents a second settlement, because an entry exists until it is settled. OOM allowed.
--- Again XDEL finds nothing and the entry's words are skipped.
+-- Again XDEL deletes nothing, so the script skips the entry.
 --
--- Pushes with an outcome are subtracted from `load`, to which split added them. This also happens without a job record.
--- All checks come before the first effect. Words in the wrong form, or keys of another type ("KEY" and the key's name), stop
--- the call and nothing is settled. The entries stay in the stream.
--- A damaged job record does not prevent that other records are settled. A field that is not a number counts from 0, and a
--- record that is not a hash is deleted. The originals are kept in `unreadable`.
+-- Pushes with an outcome are subtracted from `load`, to which split added them. They are also subtracted if their job has no
+-- record.
+-- All checks come before the first effect. Words in the wrong form, or keys of another type ("KEY" and the key's name), stop the
+-- call and nothing is settled. The entries stay in the stream.
+-- If a job record is damaged, the other records are still settled. In a damaged record, a field that is not a number counts from
+-- 0. A record that is not a hash is deleted. The originals are kept in `unreadable`.
 --
--- The guard counts the last thousand responses. In a wrong environment almost nothing is delivered. If `pause` percent are bad
--- tokens, the app is paused and none of them is suppressed or gets an event. The suppressions of these responses are withdrawn,
--- and a counter tells this to workers that missed the pause. Above `hold` percent the app continues, but its bad tokens,
--- including those of the last thousand responses, go to `unconfirmed` instead of the lists. They stay there until an operator
--- confirms them, or until their share is below four fifths of `hold` percent; then `unconfirmed.lua` applies them.
--- A screening expects bad tokens, so its responses are counted separately. They do not pause the app for bad tokens. From
--- `pause` percent on, its bad tokens go to `unconfirmed`. The same share of DeviceTokenNotForTopic does pause the app.
+-- The guard counts how many of the last thousand responses report bad tokens. In a wrong environment, almost all do. From `pause`
+-- percent on, the app is paused, and these tokens are not suppressed and get no event. The suppressions from the last thousand
+-- responses are withdrawn, and a counter shows this to workers that missed the pause. Above `hold` percent the app continues, but
+-- its bad tokens, including those of the last thousand responses, go to `unconfirmed` instead of the lists. They stay there until
+-- an operator confirms them, or until their share is below four fifths of `hold` percent; then `unconfirmed.lua` applies them. A
+-- screening expects bad tokens, so its responses are counted separately. Bad tokens of a screening do not pause the app. From
+-- `pause` percent on, they go to `unconfirmed`. But if `pause` percent of a screening's responses are DeviceTokenNotForTopic, the
+-- app is paused.
 local function read_count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
@@ -44,9 +50,9 @@ local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
 
--- The changes of job records. A job's numbers from all entries are added up while they are read, because most entries still need
--- to be settled. The numbers of an already settled entry are subtracted again. Most jobs only have delivered pushes. The other
--- numbers are in `rest`: failed, expired, cancelled, waiting, maybe duplicated, and reasons.
+-- The changes of job records. A job's numbers from all entries are added up while the entries are read, because most entries are
+-- not settled yet. If an entry turns out to be settled already, its numbers are subtracted again. Most jobs have only delivered
+-- pushes, so the less frequent numbers are in `rest`: failed, expired, cancelled, waiting, maybe duplicated, and reasons.
 local order, delivered, rest = {}, {}, {}
 local function add_jobs(packed, sign)
     local at, id, d, f, e, x, w, m, reasons = 1
@@ -78,7 +84,8 @@ end
 -- The letter for DeviceTokenNotForTopic in suppression records.
 local TOPIC = 84
 
--- Reads an entry's words without any effect: its responses, and how many of them a wrong environment may explain.
+-- Reads an entry's words and changes nothing in Redis. Counts the entry's responses, and how many of them a wrong environment may
+-- have caused.
 local hasRetries, hasLetters, hasAudit, hasUnreadable, lists, retried = false, false, false, false, {}, {}
 local function check_entry_letters(entry, at)
     entry.letters, hasLetters = at, true
@@ -145,7 +152,7 @@ end
 -- The current counts of the job records, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled;
 -- false if there is no job record.
 local keys, job_records = {}, {}
--- Repairs before the first settlement: fields that are not numbers, and records that are not hashes.
+-- What must be repaired before the first settlement: fields that are not numbers, and job records that are not hashes.
 local resets, drops = {}, {}
 local function check_field(key, field, n)
     local number = tonumber(n or '0')
@@ -153,14 +160,15 @@ local function check_field(key, field, n)
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- HINCRBY needs a field that is written like Redis's numbers and is far from the limits.
+-- HINCRBY fails unless the field is written as Redis writes numbers. A field of at most 16 characters cannot make the sum
+-- overflow.
 local function check_digits(key, field, n)
     if not n or #n <= 16 and n:match('^%-?%d+$') then return tonumber(n or '0') end
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- The fast path for a job with one push that is delivered here: a push in an entry is in flight and has no other outcome, so the
--- rest of its job record is not read. The fast path ends at the first job that does not match.
+-- The fast path for a job with one push that is delivered here. The push is in flight and has no outcome yet, so the other fields
+-- of its job record need not be read. The fast path ends at the first job that does not match.
 local SINGLE, may_be_single = {}, true
 local function is_single(job_record, id)
     may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', job_record, 'accepted') == '1'
@@ -234,7 +242,8 @@ local hasDead = next(lists) ~= nil
 local guard_counts, paused = check_key('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
 local state = guard_counts[3] or ''
 local answers = check_digits(P .. 'guard', 'answers', guard_counts[1])
--- Returns how many of `all` responses were bad; nil if the number is impossible. Then 0 is used, so the app is not paused.
+-- Returns how many of `all` responses were bad; nil if the number is impossible. The caller replaces nil by 0, so that the app is
+-- not paused.
 local function share_of(all, text)
     local n = tonumber(text or '0')
     if n and n >= 0 and n <= all + 1 then return n end
@@ -302,7 +311,7 @@ local function update_screening_guard(more, found, wrong)
         'screen_topic', string.format('%.3f', topic))
 end
 
--- Keeps a suppression until it is confirmed. `at` is the index of the words of its event, if the event waits too.
+-- Keeps a suppression until it is confirmed. If its event must wait too, `at` is the index of the event's words.
 local UNCONFIRMED, MOST_UNCONFIRMED = P .. 'unconfirmed', 100000
 local function keep_unconfirmed(nn, record, at)
     local parts = { nn, record }
@@ -312,19 +321,20 @@ local function keep_unconfirmed(nn, record, at)
     call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
 end
 
--- Suppresses a token. Records that the guard must be able to withdraw go to `unproven`, except those of a screening.
+-- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. Records of a
+-- screening do not.
 local last, unproven = {}, {}
 local function suppress_token(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
     if is_guarded(record) and not isScreened then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
 end
 
--- Withdraws the suppressions of the last thousand responses. Calls f(NN, record) for each of them.
+-- Withdraws the suppressions of the last thousand responses. Calls f(NN, record) for each suppression.
 local function withdraw(f)
     for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
         local nn, id = place:match('^(%d+) (.+)$')
         if nn then
-            -- A list of another type, or an invalid id, has no record to withdraw.
+            -- If the list has the wrong type or the id is invalid, there is no record to withdraw.
             local list = P .. 'suppressed:' .. nn
             local found = f and redis.pcall('XRANGE', list, id, id)
             if found and not found.err and found[1] then f(nn, found[1][2][2]) end
@@ -346,7 +356,7 @@ local function apply_guard()
         for k = 1, #unproven, 1000 do
             call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
         end
-        -- The order of responses within a step is unknown, so up to twice the counted number may be withdrawn.
+        -- The order of the responses in a call is unknown, so up to twice as many records as counted stay withdrawable.
         if bad > 0 then
             call('LTRIM', P .. 'unproven', -2 * math.ceil(bad), -1)
         elseif hadBad then

@@ -12,14 +12,14 @@
 -- Reply [1, ms until the earliest delayed batch of this call or -1, 1 if there is nothing to take: no job is in `taken`
 --       or in the inbox, and the app is not full, shards woken…]; [0] if this step was done before
 -- Fence the intake's token and the step. STEP n: another step was done. TAKEN n: fewer jobs are taken than the step needs,
---       as when Redis lost recent writes, or the taken job is not the job of this step. The caller must take again.
+--       for example because Redis lost recent writes, or the taken job is not the job of this step. The caller must take again.
 --       OOM allowed: see take.
 -- Error EXISTS id, before any effect: a job with that id is open or its record is younger than 24 h.
 -- Again the intake is at this step, and nothing happens. So job records, batches and counts in `load` are added once, and
 --       jobs leave `taken` once.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
--- The step is stored with its contents, so that another step with the same number is not mistaken for it.
+-- The step's number is stored with a summary of its contents, so that a different step with the same number is recognised.
 local what = table.concat({ 'split', ARGV[3], ARGV[4], ARGV[5], ARGV[8], ARGV[9], ARGV[10] or '' }, ' ')
 local last = call('HMGET', intake, 'step', 'did', 'suspects')
 local done = tonumber(last[1] or '0')
@@ -33,7 +33,8 @@ local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumb
 local t = now()
 local stamp = string.format('%d', t)
 
--- The jobs of new job records, and the keys of these records. All keys are read in one call, since an id is rarely in use.
+-- The jobs of new job records, and the keys of these records. All keys are checked in one call, because almost always none of the
+-- ids is in use.
 local i, seen, ids, keys = 10, {}, {}, {}
 for _ = 1, njobs do
     if ARGV[i + 1] ~= '0' then
@@ -91,8 +92,8 @@ end
 if opened > 0 then call('ZADD', jobs, unpack(places)) end
 
 local wakes, first, added = {}, -1, 0
--- Batch ids contain the time. After Redis lost recent writes, a counter would return old ids again, and facts about
--- a lost batch would be taken for facts about another batch.
+-- Batch ids contain the time instead of a counter. After Redis lost recent writes, a counter would generate the ids of lost
+-- batches again, and a report about a lost batch would count for the new batch.
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
 local states, bodies, has_cancelled = {}, {}, pauses[2]

@@ -15,13 +15,14 @@
 -- The function reads data that the scripts `app_state`, `split` and `settle` write. An app is configured if a coordinator stored
 -- its limits. The list of apps is only read to suggest a name, and only if this is allowed: not in a Redis Cluster, where
 -- the list is in another slot, and not for users without the right to read it.
--- It refuses less than the intake's parser, and nothing that the parser accepts. Jobs of more than WHOLE bytes are not decoded.
--- Coordinators load this library and replace older versions, so a version must reply to the calls of all earlier versions.
+-- The function finds fewer faults than the intake's parser, and never refuses a job that the parser accepts. Jobs of more than
+-- WHOLE bytes are not decoded. Coordinators load this library and replace older versions, so a version must reply to the calls of
+-- all earlier versions.
 local WHOLE = 98304
 
 local FIELDS = { 'id', 'tokens', 'payload', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at', 'collapse_id', 'topic',
     'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of' }
--- For this function, a time or a duration may be text.
+-- The expected kind of each field; a `time` may be a number or text.
 local KINDS = { id = 'string', tokens = 'array', payload = 'object', pushes = 'array', app = 'string', push_type = 'string',
     priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string', lane = 'string',
     deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number', registered_at = 'time',
@@ -41,7 +42,7 @@ local function plain(text, most)
     return (text:sub(1, most):gsub('[^ -~]', '?')) .. (#text > most and '...' or '')
 end
 
--- The number of letters to insert, delete, replace, or swap with their neighbour.
+-- Returns how many letters must be inserted, deleted, replaced or swapped with a neighbour to change `a` into `b`.
 local function distance(a, b)
     local before, last = {}, {}
     for j = 0, #b do last[j] = j end
@@ -59,8 +60,9 @@ local function distance(a, b)
     return last[#b]
 end
 
--- The word with the fewest changes: at most one change per three letters, or one. Case, `_`, `-` and `.` do not count.
--- The work is limited; words after the limit are not compared.
+-- Returns the word in `words` that needs the fewest changes to become `word`. One change per three letters is allowed, and at
+-- least one change. Case, `_`, `-` and `.` do not count. The amount of work is limited, so words after the limit are not
+-- compared.
 local function nearest(word, words)
     if #word > 64 then return nil end
     local function letters(text) return (text:lower():gsub('[-_.]', '')) end
@@ -97,7 +99,7 @@ local function unknown_app(app)
     return text .. ': no coordinator has configured it'
 end
 
--- The reply for an app without limits.
+-- Returns the reply for an app without limits, which no coordinator has configured.
 local function not_configured(app)
     local time = redis.call('TIME')
     -- Redis was emptied, and no coordinator has stored its apps yet.
@@ -175,7 +177,7 @@ local function fault(text, app, seconds)
         return 'job', 'a job must be a JSON object'
     end
     if #text > WHOLE then
-        -- A name that is not in the text is certainly missing, unless an escape hides it.
+        -- If a field's name is not in the text, the field is missing, unless the text spells the name with escapes.
         if text:find('\\', 1, true) or text:find('pushes', 1, true) then return nil end
         for _, field in ipairs({ 'payload', 'tokens' }) do
             if not text:find(field, 1, true) then
@@ -224,7 +226,7 @@ local function submit(keys, args)
             return { 'DUPLICATE', 0, id }
         end
     end
-    -- The time is random up to twice the minimum, so that waiting producers do not return all at once.
+    -- The delay is random, from the minimum up to twice the minimum, so that waiting producers do not return all at once.
     local function busy(why)
         local retry = tonumber(admission[2]) or 1000
         return { 'BUSY', retry + time[2] % retry, why }

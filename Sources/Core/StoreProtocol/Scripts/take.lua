@@ -7,15 +7,16 @@
 -- Reply [step, head job id or "", head offset, jobs refused here, jobs to process one by one, ms to wait before more jobs are
 --       taken (0: no wait), jobs after the known ones…]
 -- Fence the intake's token.
--- OOM   allowed: an accepted job must be delivered, also if jobs fill the memory. `max_backlog` limits what the call can
---       add then.
--- Again the jobs are in `taken`. The caller passes the number of jobs that it knows and receives the others.
+-- OOM   allowed: an accepted job must be delivered, also if jobs fill the memory. In that case, `max_backlog` limits how much the
+--       call can add.
+-- Again the jobs are in `taken`. The caller passes the number of jobs that it knows, and receives the jobs that it does not know.
 --
 -- Jobs stay in the inbox while the app is full.
--- The reply contains at least one job if there is one, even above the maximum bytes. A job above ARGV[5] is never returned: the
--- script refuses it in the inbox or as the head of `taken`, at most 64 in a call, and cuts its original at 64 KiB. If other
--- taken jobs come before it, the job and all jobs after it wait until those are done. After `intake_crash`, a caller with no
--- known job receives one job at a time, until all jobs that were taken at the crash are done.
+-- If there are jobs to take, the reply contains at least one job, even if this exceeds the maximum bytes. A job above ARGV[5] is
+-- never returned. The script refuses such a job in the inbox or as the head of `taken`, at most 64 jobs in a call, and cuts the
+-- job's original at 64 KiB. If other taken jobs come before such a job, the job and all jobs after it wait until the other jobs
+-- are done. After `intake_crash`, a caller with no known job receives one job at a time, until all jobs that were taken at the
+-- crash are done.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local inbox, taken = KEYS[2], P .. 'taken'
@@ -34,7 +35,8 @@ end
 
 local function has_room() return n < most and (n == 0 or sum < bytes) and reply[4] < 64 end
 
--- Reads the next jobs of a list. Small jobs are read several at a time, so at most 7 are read without room for them.
+-- Reads the next jobs of a list. Small jobs are read several at a time, so up to 7 jobs may be read for which the reply has no
+-- room.
 local SMALL, CHUNK, PAUSE = 8192, 8, 100
 local chunk = 1
 local function pace(size) chunk = size < SMALL and math.min(2 * chunk, CHUNK) or 1 end
@@ -79,7 +81,8 @@ if is_full() then
 end
 if known + n < length then return reply end
 
--- Small jobs are read, pushed and trimmed together. A large job is moved with one command, because a push copies it again.
+-- Small jobs are read, pushed and trimmed together. A large job is moved with one command inside Redis, because a separate push
+-- would copy the job again.
 local moved, passed = {}, 0
 local function move_small()
     for k = 1, #moved, 1000 do call('RPUSH', taken, unpack(moved, k, math.min(k + 999, #moved))) end

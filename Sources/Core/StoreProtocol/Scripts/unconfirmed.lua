@@ -6,7 +6,7 @@
 -- ARGV  1 due | confirm | discard; 2 maximum records in a shard's suppression list; 3 maximum suppressions in one call
 -- Reply [suppressions applied or dropped, suppressions left]
 -- Fence none: the step that removes a suppression from the list also applies it. OOM allowed.
--- Again the call continues with the rest of the list.
+-- Again the call continues with the remaining suppressions.
 --
 -- due: only if the share of bad tokens has fallen below the limit. confirm: the tokens are bad, and later bad tokens are applied
 -- at once until the share has fallen. discard: the suppressions are dropped, and later bad tokens are kept as before.

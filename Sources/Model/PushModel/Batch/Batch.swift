@@ -1,6 +1,6 @@
 /// A decoded batch: flat arrays of ranges over the batch's own bytes.
 ///
-/// Positions of pushes count from 0 here and from 1 in Redis.
+/// Swift counts the positions of pushes from 0, Redis counts them from 1.
 package struct Batch: Sendable {
     package let bytes: [UInt8]
     package let segments: [Segment]
@@ -17,7 +17,7 @@ package struct Batch: Sendable {
         /// The reason why the last attempt failed, in UTF-8; empty before the first attempt.
         package let cause: Range<Int>
         package let hasPayloadPerPush: Bool
-        /// The payload that all pushes of the segment share; empty if each push has its own.
+        /// The payload that all pushes of the segment share; empty if each push has its own payload.
         package let payload: Range<Int>
         /// The segment's range in the array of pushes.
         package let pushes: Range<Int>
@@ -64,7 +64,8 @@ package struct Batch: Sendable {
         var segments: [Segment] = []
         var pushes: [Push] = []
         segments.reserveCapacity(count)
-        // A token has at least one byte, so a corrupt table cannot reserve more memory than this.
+        // Each token has at least one byte, so the batch has at most `bytes.count` tokens. A corrupt table cannot reserve more
+        // memory.
         pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)
@@ -79,7 +80,7 @@ package struct Batch: Sendable {
         return (segments, pushes)
     }
 
-    /// Reads the positions of each job from the table only. Redis reads only the table, too.
+    /// Reads the positions of each job from the table only, as the scripts in Redis do.
     package static func table(_ bytes: [UInt8]) throws(CodecError) -> [(job: String, positions: Range<Int>)] {
         try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
             var reader = ByteReader(UnsafeRawBufferPointer(buffer))
@@ -120,11 +121,11 @@ package struct Batch: Sendable {
 ///                | causeLength u8 | cause | collapseLength u8 | collapse id | topicLength u8 | topic
 ///     push    := tokenLength u8 | token [ | payloadLength u32 | payload ]
 ///
-/// A number whose flag is not set is written as 0. If each push has its own payload, the segment's payload is
+/// If the flag of a number is not set, the number is written as 0. If each push has its own payload, the segment's payload is
 /// empty. Redis reads only the table.
 enum BatchLayout {
     static let version: UInt8 = 1
-    /// A bit of the flags in the table.
+    /// The bit in the table's flags that marks a segment as at-most-once.
     static let tableAtMostOnce: UInt8 = 1
 
     static let payloadPerPush: UInt8 = 1 << 0

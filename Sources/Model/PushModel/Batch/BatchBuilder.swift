@@ -1,6 +1,6 @@
 /// Builds batches from the pushes of one or several jobs. The builder can be reused.
 ///
-/// A segment without pushes is not written. After the buffers have grown, a push needs no allocation.
+/// A segment without pushes is not written. Once the buffers are large enough, appending a push needs no allocation.
 package struct BatchBuilder: Sendable {
     private var table: [UInt8] = []
     private var segments: [UInt8] = []
@@ -24,7 +24,7 @@ package struct BatchBuilder: Sendable {
     /// The size in bytes of the batch if it were finished now.
     package var byteCount: Int { 3 + table.count + segments.count }
 
-    /// Starts a segment whose pushes share `payload`. If `head` says so, `payload` is empty and each push has its own.
+    /// Starts a segment whose pushes share `payload`. If each push has its own payload according to the head, `payload` is empty.
     package mutating func begin(_ head: SegmentHead, payload: UnsafeRawBufferPointer) {
         close()
         open = Open(

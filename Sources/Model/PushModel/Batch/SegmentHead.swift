@@ -1,4 +1,5 @@
-/// Job, options and history of a segment. They are encoded once and written into every batch of the job.
+/// The job, the options and the history (attempts and last failure) of a segment. A head is encoded once and written into every
+/// batch of the job.
 package struct SegmentHead: Sendable {
     let jobID: [UInt8]
     let options: [UInt8]
@@ -22,7 +23,7 @@ package struct SegmentHead: Sendable {
         }
     }
 
-    /// Creates the head for a retry of pushes of `segment`: the same job and options with a new history.
+    /// Creates the head for a retry of pushes of `segment`: the job and options are the same, the history is new.
     package init(repeating segment: Batch.Segment, jobID: String, attempt: UInt8, cause: String) {
         self.init(
             jobID: jobID, options: segment.options, attempt: attempt, cause: cause,

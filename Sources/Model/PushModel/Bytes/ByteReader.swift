@@ -1,4 +1,4 @@
-/// Reads big-endian values in order. It never reads beyond the end of the bytes.
+/// Reads big-endian values in order. The reader never reads beyond the end of the bytes.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0
@@ -24,17 +24,17 @@ struct ByteReader {
         return offset..<offset + count
     }
 
-    /// Reads a length of one byte and then as many bytes.
+    /// Reads one byte as a length, then reads that number of bytes.
     mutating func shortRange() throws(CodecError) -> Range<Int> { try range(Int(uint8())) }
 
-    /// Reads text with a length of one byte. The text must be valid UTF-8.
+    /// Reads one byte as a length, then text of that length, which must be valid UTF-8.
     mutating func shortText(_ field: CodecError.Field) throws(CodecError) -> Range<Int> {
         let range = try shortRange()
         guard UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: bytes[range])) else { throw error(field) }
         return range
     }
 
-    /// Reads a token with a length of one byte. An empty token is an error.
+    /// Reads one byte as a length, then a token of that length. An empty token is an error.
     mutating func token() throws(CodecError) -> Range<Int> {
         let range = try shortRange()
         guard !range.isEmpty else { throw error(.token) }
@@ -45,7 +45,7 @@ struct ByteReader {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// Creates the error that the field just read is wrong.
+    /// Creates an error for the field that was read last.
     func error(_ field: CodecError.Field) -> CodecError { CodecError(fault: .value(field), offset: offset) }
 
     func end() throws(CodecError) {
@@ -76,7 +76,7 @@ extension [UInt8] {
         putBigEndian(UInt16(truncatingIfNeeded: value), at: offset + 2)
     }
 
-    /// Appends a length of one byte and then the bytes.
+    /// Appends the number of bytes as one byte, and then the bytes.
     mutating func appendShort(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count <= 255, "more than 255 bytes where the length has one")
         append(UInt8(truncatingIfNeeded: bytes.count))
@@ -89,7 +89,7 @@ extension [UInt8] {
     }
 }
 
-/// Why bytes that the farm wrote cannot be decoded: damage, or the format of another version.
+/// Why bytes that the farm wrote cannot be decoded: they are damaged, or they have the format of another version.
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
         case truncated

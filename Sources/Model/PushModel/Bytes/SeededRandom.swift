@@ -15,7 +15,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     /// A random number with uniform distribution in 0..<1.
     package mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// True for the given share of calls, 0...1. For a share of 0 it uses no random number.
+    /// Returns true with the given probability, from 0 to 1. With probability 0, the call uses no random number.
     package mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
 
     /// The number at an index, from 0, of the sequence with the seed 0.

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Checks the string that starts at the position, and moves behind the string.
+    /// Checks the string that starts at the position, and moves the position to the string's end.
     mutating func scanString() throws(JSONError) -> JSONString {
         let start = position + 1
         var hasEscapes = false
@@ -30,7 +30,8 @@ extension JSONScanner {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quote = word ^ 0x2222_2222_2222_2222
             let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            // The top bit marks quotes, backslashes, bytes below 0x20 and non-ASCII. Only the lowest mark is reliable.
+            // The top bit of each byte marks quotes, backslashes, control characters (below 0x20) and non-ASCII bytes. Only the
+            // lowest mark is reliable.
             let stops =
                 (word | (quote &- 0x0101_0101_0101_0101 & ~quote)
                     | (backslash &- 0x0101_0101_0101_0101 & ~backslash)

@@ -1,5 +1,6 @@
 extension JSONScanner {
-    /// Checks the value at the position and moves behind it. It needs no recursion, because one bit per nesting level is enough.
+    /// Checks the value at the position, and moves the position to the value's end. No recursion is needed, because one bit per
+    /// nesting level is enough.
     mutating func scanValue() throws(JSONError) {
         var objects: UInt64 = 0
         var level = 0
@@ -14,7 +15,8 @@ extension JSONScanner {
         }
     }
 
-    /// Moves behind a value without elements and returns false. Enters a non-empty object or array and returns true.
+    /// If the value has no elements, moves to the value's end and returns false. If the value is a non-empty object or array,
+    /// moves to its first element and returns true.
     private mutating func scanStart(_ objects: inout UInt64, _ level: inout Int) throws(JSONError) -> Bool {
         switch try byte() {
         case UInt8(ascii: "\""): _ = try scanString()
@@ -53,7 +55,8 @@ extension JSONScanner {
         skipWhiteSpace()
     }
 
-    /// After a value: moves to the next value and returns true, or moves behind the end of the object or array.
+    /// Called after a value. Moves to the next value and returns true; or moves to the end of the object or array and returns
+    /// false.
     private mutating func scanNext(isObject: Bool) throws(JSONError) -> Bool {
         skipWhiteSpace()
         let found = try byte()
@@ -102,7 +105,7 @@ extension JSONScanner {
 }
 
 extension JSONScanner {
-    /// Moves behind a number. Returns false if the number has a fraction or an exponent.
+    /// Moves to the end of a number. Returns false if the number has a fraction or an exponent.
     mutating func scanNumber() throws(JSONError) -> Bool {
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
         if try byte() == UInt8(ascii: "0") {

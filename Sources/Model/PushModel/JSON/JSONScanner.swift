@@ -1,7 +1,7 @@
 /// Reads a JSON text from start to end and reports the exact positions of its values.
 ///
 /// Implements all of RFC 8259 strictly: one value, no byte order mark, and nothing after the value. Strings are valid UTF-8
-/// without single surrogates. At most 64 objects and arrays may be nested. Callers must check for repeated names.
+/// without single surrogates. At most 64 objects and arrays may be nested. Callers must check for repeated names of members.
 /// The scanner copies and allocates nothing.
 package struct JSONScanner {
     package static let depthLimit = 64
@@ -38,7 +38,7 @@ package struct JSONScanner {
         guard position < bytes.count else { throw error(.empty) }
     }
 
-    /// Checks that only white space follows.
+    /// Checks that only white space follows the position.
     package mutating func end() throws(JSONError) {
         skipWhiteSpace()
         guard position == bytes.count else { throw error(.goesOn) }
@@ -61,7 +61,8 @@ package struct JSONScanner {
     /// Enters the object at the position. ``nextKey()`` returns its members.
     package mutating func enterObject() throws(JSONError) { try enter(UInt8(ascii: "{"), .object) }
 
-    /// Moves to the value of the object's next member and returns the member's name. Returns nil behind the end of the object.
+    /// Moves to the value of the object's next member and returns the member's name.
+    /// If there is no next member, moves behind the object and returns nil.
     package mutating func nextKey() throws(JSONError) -> JSONString? {
         guard try next(UInt8(ascii: "}"), .commaOrBrace) else { return nil }
         return try key()
@@ -70,7 +71,8 @@ package struct JSONScanner {
     /// Enters the array at the position. ``nextElement()`` finds its elements.
     package mutating func enterArray() throws(JSONError) { try enter(UInt8(ascii: "["), .array) }
 
-    /// Moves to the array's next element and returns true. Without a next element it moves behind the array and returns false.
+    /// Moves to the array's next element and returns true. If there is no next element, moves behind the
+    /// array and returns false.
     @inline(__always)
     package mutating func nextElement() throws(JSONError) -> Bool {
         try next(UInt8(ascii: "]"), .commaOrBracket)

@@ -1,4 +1,4 @@
-/// Writes JSON text from start to end and adds the commas.
+/// Writes JSON text from start to end and adds the commas between values.
 package struct JSONText: Sendable {
     /// The text so far, in UTF-8.
     package private(set) var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ package struct JSONText: Sendable {
     /// Creates an empty text with room for `capacity` bytes.
     package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
-    /// Writes one object on one line.
+    /// Returns one object as text on one line; `members` writes the object's members.
     package static func object(_ members: (inout JSONText) -> Void) -> String {
         var text = JSONText()
         text.object(members)

@@ -1,4 +1,5 @@
-/// The outer object of a job: the position of each field's value. The array of tokens is read in the same pass.
+/// The outer object of a job, as the position of each field's value.
+/// The pass that reads the object also decodes the array of tokens.
 struct JobEnvelope {
     /// The value of a field, not parsed yet.
     struct Value {
@@ -32,7 +33,7 @@ struct JobEnvelope {
         if let fault { throw fault }
     }
 
-    /// - Returns: a fault that is not a fault of JSON.
+    /// - Returns: the first fault of the job that is not a JSON error; nil if no fault was found. JSON errors are thrown.
     private mutating func scan(_ tokens: inout TokenList) throws(JSONError) -> JobError? {
         var scanner = JSONScanner(bytes)
         try scanner.start()

@@ -3,7 +3,8 @@ package enum JobSchema {
     /// The names of a job's fields.
     package static var fields: [String] { JobField.allCases.map(\.name) }
 
-    /// The fields that set an APNs header, such as `apns-priority` or `apns_priority`; empty for other names.
+    /// The fields that set an APNs header, such as `apns-priority` or `apns_priority`; empty if no
+    /// field sets a header of that name.
     package static func fields(ofHeader name: String) -> [String] { JobField.fieldNames(meantBy: name) }
 }
 

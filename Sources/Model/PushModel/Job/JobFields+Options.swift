@@ -42,7 +42,8 @@ extension JobFields {
         return time
     }
 
-    /// Warns about a time far in the past, which may be meant as a duration. The pushes are sent at once.
+    /// Warns about a `deliver_at` far in the past, because the producer may have meant a duration.
+    /// The farm sends such pushes at once.
     func deliverAtWarning(now: Int64) -> String? {
         guard let time = try? time(.deliverAt), time > 0, time < now - JobLimits.longestTime else {
             return nil
@@ -53,7 +54,7 @@ extension JobFields {
 
     /// - Parameters:
     ///   - topic: the app's own topic.
-    ///   - start: the earliest sending time in Unix seconds. The time to live starts then.
+    ///   - start: the earliest sending time in Unix seconds. The time to live starts at this time.
     ///   - longestWait: the maximum number of seconds that the job has already waited in the inbox.
     func options(
         topic: String, now: Int64, start: Int64, longestWait: Int64
@@ -108,7 +109,7 @@ extension JobFields {
         return priority
     }
 
-    /// Warns when all pushes had expired before the job arrived, so that none was sent.
+    /// Warns when all pushes had expired before the job arrived, so that no push was sent.
     func expirationWarning(_ options: PushOptions, now: Int64) -> String? {
         guard let deadline = options.deadline, envelope[.expiresAt] != nil, deadline <= now else {
             return nil

@@ -2,13 +2,14 @@
 package struct JobLimits: Hashable, Sendable {
     /// The maximum number of tokens, or pushes, in one job.
     package var tokens: Int
-    /// The maximum payload size in bytes, if the app's gateway allows less than the push type.
+    /// The maximum payload size in bytes at the app's gateway. The push type may set a lower maximum.
     package var payloadBytes: Int
     /// True if the app's certificate has only one topic, so that a job cannot choose another topic.
     package var hasOneTopic: Bool
-    /// The topics that a job may choose instead of the app's own, also with a push type's suffix; nil: any topic.
+    /// The topics that a job may choose instead of the app's own topic; nil: any topic. A push type's suffix may follow a topic.
     package var topics: [String]?
-    /// Seconds that the job may have waited in an inbox. `expires_at` may be this far in the past; 0 for a new job.
+    /// The maximum number of seconds that the job has already waited in an inbox; 0 for a new job.
+    /// `expires_at` may be this number of seconds in the past.
     package var longestWait: Int64
 
     /// The allowed lengths of a decoded device token in bytes.
@@ -17,10 +18,10 @@ package struct JobLimits: Hashable, Sendable {
     package static let longestTime: Int64 = 366 * 86_400
     /// The latest accepted Unix time, in the year 5138. A larger number is probably not in seconds.
     package static let lastSecond: Int64 = 99_999_999_999
-    /// The number of bytes of a malformed token that are kept.
+    /// The maximum number of bytes of a malformed token's text that the farm keeps.
     package static let malformedText = 200
 
-    /// The waiting time in an inbox that the intake assumes, in seconds: a day.
+    /// The longest time that a job may have waited in its inbox, as the intake assumes, in seconds: a day.
     package static let intakeWait: Int64 = 86_400
 
     package init(

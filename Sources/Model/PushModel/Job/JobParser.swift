@@ -1,7 +1,7 @@
 /// Parses a job from an app's inbox strictly. The payload's exact bytes are kept.
 package enum JobParser {
     /// - Parameters:
-    ///   - raw: the job's bytes from the producer. The caller has checked their number.
+    ///   - raw: the job's bytes from the producer. The caller has checked the job's size.
     ///   - app: the app of the inbox.
     ///   - topic: the app's own topic.
     ///   - now: the present time in Unix seconds.
@@ -63,7 +63,7 @@ package enum JobParser {
         let (start, end) = (
             fields.deliverAtWarning(now: now), fields.expirationWarning(options, now: now)
         )
-        // Most jobs have none of these fields and need no warning.
+        // Most jobs need no warning, so the common case creates no text.
         guard payload != nil || start != nil || end != nil else { return nil }
         return [start, end, payload?.rawValue].compactMap { $0 }.joined(separator: "; ")
     }

@@ -82,7 +82,7 @@ struct JobRecipients {
         return payloads
     }
 
-    /// Reads the array at `position`, which is known to be valid JSON.
+    /// Reads the array at `position`. The array is known to be valid JSON.
     private func readPushes(
         at position: Int, _ tokens: inout TokenList, _ payloads: inout [Range<Int>]
     ) throws(JSONError) -> JobError? {

@@ -8,7 +8,7 @@ package struct ParsedJob: Sendable {
     package let replayOf: String?
     package let options: PushOptions
     package let lane: Lane
-    /// The earliest sending time in Unix seconds, in the future; nil: now.
+    /// The earliest sending time in Unix seconds, in the future; nil: the farm sends the pushes at once.
     package let deliverAt: Int64?
     /// A warning about an allowed value that is probably a mistake.
     package let warning: String?
@@ -19,7 +19,7 @@ package struct ParsedJob: Sendable {
     package let malformed: [MalformedPush]
     /// The range in `raw` of the payload that all pushes share; nil if each push has its own.
     package let payload: Range<Int>?
-    /// The ranges in `raw` of the accepted pushes' payloads; empty if they share one payload.
+    /// The ranges in `raw` of the accepted pushes' payloads; empty if all pushes share one payload.
     let payloads: [Range<Int>]
     /// The decoded tokens of the accepted pushes, concatenated.
     package let tokenBytes: [UInt8]
@@ -50,12 +50,12 @@ package struct ParsedJob: Sendable {
     }
 }
 
-/// A malformed push. It is not sent, but the other pushes of the job are.
+/// A malformed push. A malformed push is not sent, but the other pushes of the job are sent.
 package struct MalformedPush: Hashable, Sendable {
     /// The index of the push in the job, from 0.
     package let index: Int
     package let fault: Fault
-    /// The range of its token in the job's bytes. ``ParsedJob/text(of:)`` limits the length.
+    /// The range of the push's token in the job's bytes. ``ParsedJob/text(of:)`` limits the length.
     package let text: Range<Int>
 
     package enum Fault: Error, Hashable, Sendable {
@@ -72,7 +72,7 @@ package struct MalformedPush: Hashable, Sendable {
 }
 
 extension MalformedPush.Fault {
-    /// The fault, for the developer of the producer.
+    /// A sentence about the fault, for the developer of the producer.
     package var reason: String {
         switch self {
         case .tokenNotText: "a token must be a string of hex digits"

@@ -9,7 +9,7 @@ package struct OperatorCommand: Equatable, Sendable {
     /// A word of ``OperatorVerb``, or a verb of a newer version.
     package var verb: String
     package var arguments: [String]
-    /// True reports what the command would do and changes nothing.
+    /// If true, a host only reports what the command would do, and changes nothing.
     package var isDryRun: Bool
 
     package init(
@@ -33,7 +33,7 @@ package enum OperatorVerb: String, CaseIterable, Sendable {
     case refresh
     /// Sets the number of workers: `N`, `+N`, `-N`, `auto` or `default`.
     case scale
-    /// Commands without an argument for all workers, or with the number of one worker.
+    /// Commands to workers: to all workers if there is no argument, or to the worker whose number is the argument.
     case quiet, resume, drain, stop, restart
     case upgrade, reload
     /// Takes over a shard: `APP NN`.
@@ -43,7 +43,7 @@ package enum OperatorVerb: String, CaseIterable, Sendable {
     case status
 }
 
-/// The response of a host to an ``OperatorCommand``. A later response replaces an earlier one.
+/// The response of a host to an ``OperatorCommand``. A host's later response to the command replaces its earlier response.
 package struct OperatorAnswer: Equatable, Sendable {
     package enum State: String, CaseIterable, Sendable {
         /// The host has received the command.

@@ -1,4 +1,5 @@
-/// Outcomes of pushes in a short form. The upper half of a push's id stands for the push. Job and token determine the id.
+/// Outcomes of pushes in a short form. Each push is recorded as its mark: the upper half of the push's id.
+/// The id is computed from the job's id and the token.
 ///
 ///     record := group*
 ///     group  := outcome u8 | idLength u8 | job id | reasonLength u8 | reason | status u16 | count u16 | count × mark u64
@@ -24,7 +25,7 @@ package struct AuditRecord: Sendable {
 
     package init() {}
 
-    /// Adds pushes with one outcome, by their marks from a report.
+    /// Adds pushes of one job that have the same outcome. `marks` contains the pushes' marks, copied from a report.
     package mutating func append(_ outcome: Outcome, job: String, marks: ArraySlice<UInt8>) {
         begin(outcome, job, "", 0, count: marks.count / 8)
         bytes += marks

@@ -4,7 +4,7 @@
 /// without pushes is not written. After the buffer has grown, a push needs no allocation.
 package struct ResultsBuilder: Sendable {
     private var bytes: [UInt8] = [1]
-    /// True writes a mark for each delivered push, which identifies the push in audit records.
+    /// Whether a mark is written for each delivered push. The mark identifies the push in audit records.
     package var marksDelivered = false
     /// Computes the marks for the job of the last marked item.
     private var marker: PushID.Job?
@@ -19,7 +19,7 @@ package struct ResultsBuilder: Sendable {
         let countOffset: Int
         /// The offset of the segment's length, in items with a segment.
         var lengthOffset = 0
-        /// Whether the item contains tokens (`namesTokens`), and whether each has its own payload (`hasPayloads`).
+        /// Whether the item contains tokens (`namesTokens`), and whether each push has its own payload (`hasPayloads`).
         var namesTokens = true
         var hasPayloads = false
         var tokens: UInt16 = 0
@@ -87,7 +87,8 @@ package struct ResultsBuilder: Sendable {
         head.write(payload: payload, to: &bytes)
     }
 
-    /// Starts an item of dead letters: pushes that failed permanently though their tokens are valid. `head` has their history.
+    /// Starts an item of dead letters: pushes that failed permanently though their tokens are valid. `head` contains the history
+    /// of their attempts.
     ///
     /// - Parameter reason: the reason of the failure, cut at 255 bytes.
     package mutating func beginDeadLetter(
@@ -102,7 +103,7 @@ package struct ResultsBuilder: Sendable {
         head.write(payload: payload, to: &bytes)
     }
 
-    /// Adds a push to the open item. Its token is written only if the item contains tokens.
+    /// Adds a push to the open item. The push's token is written only if the item contains tokens.
     ///
     /// - Parameter timestamp: Unix milliseconds when the gateway last found the token unregistered; only for failures.
     package mutating func append(token: UnsafeRawBufferPointer, timestamp: Int64 = 0) {
@@ -115,7 +116,7 @@ package struct ResultsBuilder: Sendable {
         if item.kind == .failed { bytes.appendBigEndian(timestamp) }
     }
 
-    /// This is a separate function because it is rarely used and costs more than the rest of `append`.
+    /// This code is a separate function because it is rarely used and costs more than the rest of `append`.
     @inline(never)
     private mutating func appendMark(of token: UnsafeRawBufferPointer) {
         guard let marker else { return }

@@ -21,7 +21,7 @@ package struct ResultsEntry: Sendable {
     /// Items that ``init(salvaging:)`` could not read; empty after a strict decoding.
     package let unreadable: [UnreadableItem]
 
-    /// An item with an invalid value. Its job, count and length are known.
+    /// An item with an invalid value. The item's job, count and length are known.
     package struct UnreadableItem: Hashable, Sendable {
         /// The range of the job's id; empty if the id is not valid UTF-8.
         package let jobID: Range<Int>
@@ -52,9 +52,9 @@ package struct ResultsEntry: Sendable {
     package struct Failure: Sendable {
         /// The gateway's reason, or a ``FarmReason``, in UTF-8.
         package let reason: Range<Int>
-        /// The last failure of an exhausted or unknown push, in UTF-8; may be empty.
+        /// The last failure of a push whose reason is `exhausted` or `unknown`, in UTF-8; may be empty.
         package let cause: Range<Int>
-        /// The gateway's status; 0 without one.
+        /// The status of the gateway's response; 0 if the failure has no status.
         package let status: UInt16
         /// True if the gateway reported the tokens as unregistered or invalid.
         package let isInvalidToken: Bool
@@ -79,18 +79,20 @@ package struct ResultsEntry: Sendable {
         package let status: UInt16
         /// The gateway's reason, in UTF-8; may be empty.
         package let reason: Range<Int>
-        /// The milliseconds of the gateway's Retry-After; 0 without one.
+        /// The gateway's Retry-After in milliseconds; 0 if the gateway sent no Retry-After.
         package let retryAfterMilliseconds: UInt32
-        /// The segment to send again. Its attempts include the last one. Its `encoded` range is copied into a batch unchanged.
+        /// The segment to send again. The segment's attempts include the last attempt. The `encoded` range is copied into a batch
+        /// unchanged.
         package let segment: Batch.Segment
     }
 
     package struct Letter: Sendable {
         /// The gateway's reason, or a ``FarmReason``, in UTF-8.
         package let reason: Range<Int>
-        /// The gateway's status; 0 without one.
+        /// The status of the gateway's response; 0 if the failure has no status.
         package let status: UInt16
-        /// The segment of the dead letters. Its cause is their last failure. Its `encoded` range goes into a batch unchanged.
+        /// The segment of the dead letters. The segment's cause is the last failure. The `encoded` range is copied into a batch
+        /// unchanged.
         package let segment: Batch.Segment
     }
 
@@ -110,9 +112,9 @@ package struct ResultsEntry: Sendable {
 
     package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: false) }
 
-    /// Reads all readable items and skips the others.
+    /// Reads all readable items and skips the unreadable items.
     ///
-    /// - Throws: when the end of an item is unknown. `census.lua` uses the same rule.
+    /// - Throws: when the end of an item is unknown. `census.lua` skips items by the same rule.
     package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: true) }
 
     private init(_ bytes: [UInt8], skipsUnreadable: Bool) throws(CodecError) {

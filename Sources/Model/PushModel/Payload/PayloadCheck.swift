@@ -24,7 +24,7 @@ struct PayloadCheck {
         }
     }
 
-    /// The first member of an `aps` object that makes the device show or play something.
+    /// The first key of the `aps` object that a background push must not contain, such as `alert`; nil if there is no such key.
     private func backgroundFault(
         of payload: Range<Int>
     ) throws(JSONError) -> (key: BackgroundKey, position: Int)? {
@@ -62,7 +62,7 @@ package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
         in payload: Range<Int>, of bytes: UnsafeRawBufferPointer, pushType: PushType
     ) -> PayloadWarning? {
         guard hasRules(pushType) else { return nil }
-        // The payload was scanned before, so this does not throw.
+        // An earlier scan found the payload valid, so this call throws no error.
         return try? find(JSONScanner(bytes, position: payload.lowerBound, depth: 1), pushType)
     }
 

@@ -15,7 +15,8 @@ package struct PushOptions: Hashable, Sendable {
     package var delivery: DeliveryGuarantee
     /// The maximum number of attempts to send a push, 1 to 100.
     package var maxAttempts: UInt8
-    /// Unix seconds when the producer last saw these tokens registered. Older reports of unregistration are ignored.
+    /// The Unix time in seconds at which the producer last saw the job's tokens registered.
+    /// The farm ignores a report that a token became unregistered earlier.
     package var registeredAt: Int64?
 
     package static let defaultMaxAttempts: UInt8 = 8
@@ -39,7 +40,7 @@ package struct PushOptions: Hashable, Sendable {
     }
 }
 
-/// Selects the pushes of a job that cause events of their own. Events with the job's counts are always sent.
+/// Selects the pushes of a job for which the farm sends an event for each push. Events with the job's counts are always sent.
 package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
     case failures = 0
     case all = 1
@@ -59,7 +60,7 @@ package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
 package enum DeliveryGuarantee: UInt8, NamedCase, Hashable, Sendable {
     /// The push is retried. A device may get it twice, and the job counts the push as possibly duplicated.
     case atLeastOnce = 0
-    /// The push is not retried. It fails with the reason `unknown`.
+    /// The push is not retried. The push fails with the reason `unknown`.
     case atMostOnce = 1
 
     /// The word for this value in a job.

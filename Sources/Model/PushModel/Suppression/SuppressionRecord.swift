@@ -1,4 +1,4 @@
-/// A record in a shard's suppression list. It suppresses a token, or removes the token from the list.
+/// A record in a shard's suppression list. A record suppresses a token, or removes the token from the list.
 ///
 /// Big-endian: letter `UInt8` (a ``SuppressionReason``, or "-" for a removal), scope `UInt32`
 /// (``SuppressionScope/number``), time `UInt32`, token.
@@ -92,12 +92,13 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
         }
     }
 
-    /// Whether this reason may replace an older one. A reason that a registration ends must not replace one that stays.
+    /// Whether this reason may replace an older reason.
+    /// A reason that a later registration ends must not replace a reason that a registration does not end.
     package func mayReplace(_ old: SuppressionReason) -> Bool {
         !yieldsToRegistration || old.yieldsToRegistration
     }
 
-    /// Whether the token may belong to another environment. Gateways give the same reason in that case.
+    /// Whether the token may be valid in another environment. Gateways refuse such a token with the same reason as an invalid token.
     package var mayBeEnvironment: Bool { self == .badDeviceToken || self == .invalidToken }
 }
 

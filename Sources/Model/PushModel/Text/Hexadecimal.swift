@@ -73,7 +73,7 @@ package enum Hexadecimal {
 
     /// The four bytes of eight digits, the first byte in the lowest bits; nil for another character.
     ///
-    /// - Parameter digits: eight characters, the first one in the lowest bits.
+    /// - Parameter digits: eight characters, the first character in the lowest bits.
     @inline(__always)
     package static func fourBytes(_ digits: UInt64) -> UInt32? {
         let lower = digits | 0x2020_2020_2020_2020

@@ -158,7 +158,7 @@ extension TimeText {
         case noZone
         case zone
 
-        /// A sentence with the correct form; nil if the form of the text is not recognised.
+        /// A sentence with the correct form; nil if the program does not recognise what the text means.
         package var advice: String? {
             switch self {
             case .form: nil

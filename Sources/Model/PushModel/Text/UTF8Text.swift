@@ -52,7 +52,7 @@ package enum UTF8Text {
     }
 }
 
-/// A short one-line part of an input, for messages. It never contains a complete device token.
+/// A short one-line part of an input, for messages. The excerpt never contains a complete device token.
 package enum Excerpt {
     static let limit = 40
 

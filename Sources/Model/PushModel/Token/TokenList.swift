@@ -10,7 +10,7 @@ struct TokenList {
     private var used = 0
     private var seen = TokenSet()
 
-    /// Reads the array of tokens at the scanner's position. Returns false if it has more than `limit` tokens.
+    /// Reads the array of tokens at the scanner's position. Returns false if the array has more than `limit` tokens.
     mutating func readArray(_ scanner: inout JSONScanner, limit: Int) throws(JSONError) -> Bool {
         reserveCapacity(textBytes: scanner.bytes.count - scanner.position, limit: limit)
         try scanner.enterArray()
@@ -65,7 +65,7 @@ struct TokenList {
         return storage
     }
 
-    /// Adds the token whose bytes were written after the used ones.
+    /// Adds the token whose `count` bytes were written into the free space after the used bytes.
     private mutating func add(count: Int) {
         let token = used..<used + count
         let isNew = storage.withUnsafeBytes { seen.insert(token, at: entries, in: $0) }
@@ -81,7 +81,7 @@ struct TokenList {
         submitted += 1
     }
 
-    /// Keeps `HexToken.room` bytes free after the used ones: first from the reserved capacity, then by doubling.
+    /// Keeps `HexToken.room` bytes free after the used bytes: first from the reserved capacity, then by doubling.
     @inline(__always)
     private mutating func makeRoom() {
         guard storage.count - used < HexToken.room else { return }

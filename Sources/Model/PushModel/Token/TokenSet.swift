@@ -2,7 +2,7 @@
 ///
 /// Each process has its own seed, so that a producer cannot choose tokens that all hash to one slot.
 struct TokenSet {
-    /// A set of at most this many tokens needs no table; the tokens are compared one by one.
+    /// Up to this number of tokens, the set needs no table: it compares a new token with each token of the set.
     private static let compared = 8
 
     /// Upper half of an element: bits of the hash. Lower half: number of the token, from 1. A free slot is 0.

@@ -17,8 +17,8 @@ import CLibuv
     private var interest: Interest = []
     private var isCancelled = false
 
-    /// - Parameter action: gets the events that are possible now. After an error of the descriptor these are both events, so
-    ///   that the next read or write shows the error.
+    /// - Parameter action: gets the events that are possible now. After an error of the descriptor, the action gets both
+    ///   events, so that the next read or write shows the error.
     package init(_ descriptor: Int32, _ action: @escaping @Loop (Interest) -> Void) {
         self.action = action
         handle = .allocate(capacity: 1)

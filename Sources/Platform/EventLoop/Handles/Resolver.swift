@@ -12,7 +12,7 @@ import POSIX
         return try result.get()
     }
 
-    /// A running `uv_getaddrinfo` request. It keeps itself alive until libuv calls back.
+    /// A running `uv_getaddrinfo` request. The object keeps itself alive until libuv calls back.
     @Loop private final class Lookup {
         private let continuation: CheckedContinuation<Result<[SocketAddress], LoopError>, Never>
         private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)

@@ -33,7 +33,8 @@ import CLibuv
             }, delay, interval)
     }
 
-    /// - Parameter time: a time of ``Loop/milliseconds``. A past time fires at once, however long this turn has lasted.
+    /// - Parameter time: a time of ``Loop/milliseconds``. If the time has passed, the timer fires at once.
+    ///   The check reads the clock at this call, not at the start of the turn.
     package func start(at time: UInt64) {
         let now = Loop.readMilliseconds()
         begin(after: time > now ? time - now : 0, every: 0)

@@ -3,8 +3,8 @@ import POSIX
 
 /// The memory of this process.
 package enum ProcessMemory {
-    /// Keeps this process's memory out of core dumps, also of dumps that the kernel pipes to a program, and hides the memory from
-    /// other processes of the same user. Only root may then read it or attach a debugger. Works on Linux only.
+    /// Keeps this process's memory out of core dumps, also of dumps that the kernel pipes to a program. Hides the memory from
+    /// other processes of the same user: only root may then read the memory or attach a debugger. Works on Linux only.
     package static func hide() {
         #if os(Linux)
             _ = linux_set_dumpable(0)
@@ -22,7 +22,7 @@ package enum ProcessMemory {
     package static var limitBytes: UInt64 {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
-        // Inside a container, its own control group is the root.
+        // Inside a container, the container's control group is the root.
         let digits = SmallFile.text("/sys/fs/cgroup/memory.max")?.prefix { $0.isNumber }
         guard let digits, let limit = UInt64(foreign: digits) else { return machine }
         return machine == 0 ? limit : min(machine, limit)
@@ -31,7 +31,7 @@ package enum ProcessMemory {
     /// Unmaps the code pages that this process has used. The page cache maps a page again when its code runs again.
     ///
     /// The start uses far more code than sending does, and each access maps sixteen pages. Only executable mappings of files
-    /// are released. They are never written to, so each page is a copy of the file.
+    /// are released. These pages are never written to, so each page is a copy of the file.
     package static func releaseIdleCode() {
         #if os(Linux)
             for line in SmallFile.text("/proc/self/maps")?.split(separator: "\n") ?? [] {

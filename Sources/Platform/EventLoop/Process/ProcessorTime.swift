@@ -26,9 +26,9 @@ package struct ProcessorTime: Sendable {
     }
 }
 
-/// The scheduler's run and wait times of a thread, in nanoseconds. Linux only.
+/// The scheduler's run and wait times of a thread, in nanoseconds. Only Linux reports these times.
 enum SchedulerTime {
-    /// - Parameter path: a `schedstat` file: time on a processor, time waiting for one, number of slices.
+    /// - Parameter path: a `schedstat` file: time on a processor, time waiting for a processor, number of time slices.
     /// - Returns: nil if the system has no such file.
     static func read(_ path: String) -> (ran: UInt64, waited: UInt64)? {
         let words = SmallFile.text(path)?.split { $0 == " " || $0 == "\n" }
@@ -39,7 +39,7 @@ enum SchedulerTime {
     }
 }
 
-/// The load of this thread. Each reading is a system call, so read it now and then, not for each push.
+/// The load of this thread. Each reading is a system call, so read the load now and then, not for each push.
 @Loop package struct ThreadTime {
     /// Nanoseconds that the thread ran or waited for a processor.
     private var wanted: UInt64

@@ -1,4 +1,4 @@
-/// An event for one waiting task. ``signal()`` wakes the task; without one, the next ``wait(atMost:)`` returns at once.
+/// An event for one waiting task. ``signal()`` wakes the task. If no task waits, the next ``wait(atMost:)`` returns at once.
 @Loop package final class AsyncEvent {
     private var isSignalled = false
     private var waiter: CheckedContinuation<Void, Never>?

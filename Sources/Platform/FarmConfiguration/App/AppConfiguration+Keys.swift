@@ -69,7 +69,7 @@ extension BinaryGateway {
     static var keys: [ConfigurationKey<BinaryGateway>] {
         [
             .init("binary.command", \.command, .command),
-            // A worker that exits has 20 s to learn the outcomes of its pushes.
+            // A worker that exits has 20 s to learn the outcomes of its pushes, so the quiet time must be shorter.
             .init("binary.quiet_time", \.quietTime, .duration(upTo: 15)),
             .init("binary.sentinel", \.endsWithSentinel, .flag),
             .init("binary.key_updates", \.asksIfRead, .flag),

@@ -22,7 +22,7 @@ package struct AppConfiguration: Sendable, Equatable {
         package var pauseShare = 95
     }
 
-    /// Limits of an app's dead letters. The oldest are removed first.
+    /// Limits of an app's dead letters. The oldest dead letters are removed first.
     package struct DeadLetters: Sendable, Equatable {
         package var days = 14
         package var pushes = 1_000_000
@@ -69,7 +69,7 @@ package struct AppConfiguration: Sendable, Equatable {
     package var maxJobBytes = 64 << 20
     /// The maximum number of pushes in one job.
     package var maxTokens = 100_000
-    /// The maximum number of open pushes and of jobs in the inbox, together.
+    /// The maximum number of the app's open pushes plus the jobs in its inbox.
     package var maxBacklog = 10_000_000
     /// The maximum number of jobs in the inbox.
     package var maxInbox = 1_000_000
@@ -82,8 +82,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var weight = 1
     /// The minimum percentage of pushes from the bulk lane while the high lane has pushes.
     package var bulkFloor = 10
-    /// The number of gateway connections per worker, if the configuration sets one number. For nil, ``use`` decides. A binary
-    /// gateway with nil has a number per host, divided among its workers.
+    /// The number of gateway connections per worker, if the configuration sets one number. If nil, ``use`` decides. For a binary
+    /// gateway, nil means a number per host that is divided among the host's workers.
     package var connections: Int?
     package var use = GatewayUse()
     package var budget = GatewayBudget()
@@ -109,11 +109,12 @@ package struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    /// The maximum size of one shard's suppression list. It is a little more than an equal share, because shards differ in size.
+    /// The maximum size of one shard's suppression list. The maximum is a little more than an equal share, because shards differ
+    /// in size.
     package func suppressionLimit(shards: Int) -> Int { suppression.tokens / shards * 21 / 20 + 100 }
 
-    /// The gateway's environment. A token is valid in one environment only. Each gateway other than Apple's is a separate
-    /// environment.
+    /// The environment of the app's gateway. A token is valid in one environment only.
+    /// Each gateway other than Apple's is a separate environment.
     package var gatewayEnvironment: String {
         switch gateway.host {
         case "api.push.apple.com", "gateway.push.apple.com": Environment.production.rawValue
@@ -136,8 +137,9 @@ extension AppConfiguration.Environment {
 }
 
 extension AppConfiguration {
-    /// Connections of a host to a binary gateway. Each invalid token ends one. The number is below 64, because a gateway
-    /// may count a closed connection as open for a short time.
+    /// The number of connections of a host to a binary gateway.
+    /// A host needs many connections, because the gateway closes a connection after each invalid token. The number is below 64,
+    /// because a gateway may count a closed connection as open for a short time.
     private static let binaryConnections = 56
 
     /// The maximum number of gateway connections of one worker, when the host has `workers` workers.
@@ -163,21 +165,22 @@ package struct GatewayUse: Sendable, Equatable {
 
     package var minConnections = 1
     package var maxConnections = 8
-    /// Maximum streams of a connection; nil: as many as the gateway allows.
+    /// Maximum streams of a connection; nil: the number that the gateway allows.
     package var maxStreams: Int?
     /// Maximum pushes per second; nil: no limit.
     package var maxRate: Double?
     /// Maximum bits per second; nil: no limit.
     package var maxBandwidth: Double?
     package var scale = Scale.incremental(1)
-    /// The number of connections changes when streams were scarce, or fewer connections were enough, for this long.
+    /// The number of connections grows after streams were scarce for this time.
+    /// It shrinks after fewer connections were enough for this time.
     package var minSustain: Duration = .seconds(2)
     /// The time between two checks of the number of connections.
     package var pollInterval: Duration = .milliseconds(200)
     /// The minimum time between two changes of the number of connections.
     package var settlePeriod: Duration = .seconds(4)
     package var dialTimeout: Duration = .seconds(10)
-    /// The backoff after the first failed dial. It doubles after each further failed dial.
+    /// The backoff after the first failed dial. The backoff doubles after each further failed dial.
     package var minDialBackOff: Duration = .milliseconds(500)
     /// The longest backoff after failed dials. A binary gateway's default is three minutes.
     package var maxDialBackOff: Duration = .seconds(10)
@@ -202,13 +205,13 @@ package struct GatewayBudget: Sendable, Equatable {
 
 /// Settings of a gateway that uses the binary interface.
 package struct BinaryGateway: Sendable, Equatable {
-    /// The command of a notification frame: 2, or 1 or 0 for older gateways.
+    /// The command byte of a notification frame: 2; older gateways need 1 or 0.
     package var command: UInt8 = 2
     /// A push counts as accepted when no reply arrives in this time. The time grows if the gateway's replies take longer.
     package var quietTime: Duration = .seconds(1)
-    /// True ends each connection with a push that the gateway refuses. The reply proves that earlier pushes were accepted.
+    /// Whether each connection ends with a push that the gateway refuses. The reply proves that earlier pushes were accepted.
     package var endsWithSentinel = false
-    /// True uses KeyUpdates of TLS 1.3 to learn how much the gateway's program has read.
+    /// Whether KeyUpdates of TLS 1.3 are used to learn how much the gateway's program has read.
     package var asksIfRead = true
     /// The maximum number of pushes with an unknown outcome in one worker.
     package var window = 262_144

@@ -3,14 +3,16 @@ import PushModel
 /// Reads `PUSHFARM_…` variables into settings.
 ///
 /// A variable's name is the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name,
-/// `.` and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`. A variable of an app belongs to the
-/// file's app whose name has that spelling. If no app matches, the variable creates an app with the name in lower case.
+/// `.` and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`.
+/// A variable of an app applies to the app in the file whose name has that spelling in upper case.
+/// If no app matches, the variable creates an app with the name in lower case.
 struct EnvironmentLayer {
     static let prefix = "PUSHFARM_"
     /// The variable that names the configuration file.
     static let fileVariable = "PUSHFARM_CONFIG"
 
-    /// Variables that are not settings. In a release build the failpoint variables are unknown, so the program refuses to start.
+    /// Variables that are not settings. A release build does not know the failpoint variables, and refuses to start if one of
+    /// them is set.
     private static let reserved: Set<String> = {
         #if FAILPOINTS
             [
@@ -73,7 +75,8 @@ struct EnvironmentLayer {
         return SettingPath(parts: ["apps", app] + key.path.parts)
     }
 
-    /// Suggests a variable for a misspelt one. Compares only the key after the app's name; in an unknown app, any rest.
+    /// Suggests the correct name of a misspelt variable. Only the key after the app's name is compared. If the app is unknown,
+    /// every part of the name after a `_` is compared.
     private func nearestAppVariable(_ name: String) -> String? {
         let keys = Schema.appPaths.map(Self.spelling(of:))
         for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {

@@ -6,7 +6,7 @@ struct ConfigurationKey<Target> {
     let isList: Bool
     private let take: (SettingReader, SettingPath, inout Target) throws(ConfigurationError) -> Void
 
-    /// Creates a key whose value sets `property`. Without a value the property keeps its default.
+    /// Creates a key whose value sets `property`. If the key has no value, the property keeps its default.
     ///
     /// - Parameter name: the dotted name, such as `log.level`.
     init<Value>(

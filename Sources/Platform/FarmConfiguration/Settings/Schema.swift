@@ -1,11 +1,11 @@
 /// The shape of a part of the configuration file.
 indirect enum Shape {
     case value
-    /// Several plain values. Spaces separate them in the environment and in flags.
+    /// Several plain values. Spaces separate the values in the environment and in flags.
     case list
     /// A group with fixed keys.
     case group([(key: String, shape: Shape)])
-    /// A group with free names. All its values have the same shape.
+    /// A group with free names. All values of the group have the same shape.
     case named(Shape)
 
     /// Builds the group of the given keys, in their order.

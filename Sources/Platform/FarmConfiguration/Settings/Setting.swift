@@ -53,8 +53,8 @@ struct Settings {
 
     /// Merges this layer over `layer`: values of this layer win. Credentials of one kind replace credentials of the other kind.
     ///
-    /// A new Redis address also replaces the password and the CA file: a password is sent only to an address of its own or a
-    /// lower layer.
+    /// A new Redis address also replaces the password and the CA file.
+    /// So the program sends a password only to an address from the password's own layer or from a lower layer.
     mutating func lay(over layer: Settings) {
         if layer.values[Schema.redis] != nil { for key in Schema.ofRedis { values[key] = nil } }
         for name in layer.names(below: Schema.apps) {

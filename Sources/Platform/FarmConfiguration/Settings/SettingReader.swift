@@ -13,17 +13,19 @@ struct SettingReader {
         guard let setting = settings[path] else { return nil }
         guard !setting.text.isEmpty else { throw invalid(path, "is empty") }
         guard !setting.text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-            throw invalid(path, "holds a control character")
+            throw invalid(path, "contains a control character")
         }
         return setting.text
     }
 
-    /// Reads a path and makes it absolute: in a file from the file's folder, after `${CREDENTIALS_DIRECTORY}/` from that folder.
+    /// Reads a path and makes it absolute. A path in a file is relative to the file's folder. A path that starts with
+    /// `${CREDENTIALS_DIRECTORY}/` is relative to the folder of that variable.
     func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let text = try text(path) else { return nil }
         let variable = "${\(Self.credentialsVariable)}/"
         guard text.hasPrefix(variable) else { return FilePathText.resolve(text, in: folder(of: path)) }
-        // A command that only uses Redis does not run as the service, and does not need the service's files.
+        // A command that only uses Redis does not run as the systemd service, so it does not need the files in the service's
+        // credentials folder.
         return FilePathText.resolve(
             String(text.dropFirst(variable.count)), in: environment[Self.credentialsVariable] ?? variable)
     }
@@ -90,7 +92,7 @@ struct SettingReader {
         return isNumber && !setting.isQuoted ? text : "text \"\(text)\""
     }
 
-    /// The place of the value. For a missing value, the place of the nearest enclosing group.
+    /// The place of the value. If the value is missing, the place of the nearest enclosing group.
     private func place(of path: SettingPath) -> ConfigurationError.Place? {
         if let setting = settings[path] { return setting.place }
         var parts = path.parts

@@ -76,7 +76,7 @@ package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// The URL that receives alerts by POST. Its path may be a secret, so the path is never shown.
+/// The URL that receives alerts by POST. The URL's path may be a secret, so the path is never shown.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     package let usesTLS: Bool
     package let place: HostPort
@@ -105,7 +105,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
         self.place = place
         let path = (parts.path.isEmpty ? "/" : String(parts.path)) + (parts.query.map { "?" + $0 } ?? "")
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw InvalidValue("its path holds a character that must be percent-encoded")
+            throw InvalidValue("its path contains a character that must be percent-encoded")
         }
         target = Password(path)
     }

@@ -75,7 +75,7 @@ enum FilePathText {
     }
 }
 
-/// A password. Its description is `(secret)`.
+/// A password. The description of a password is `(secret)`.
 package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

@@ -19,7 +19,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
         self.endpoint = endpoint
     }
 
-    /// The address used when none is configured and no private Redis is running.
+    /// The address that is used when no Redis is configured and no private Redis is running.
     package static let local = RedisLocation(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
 
     /// The address as a URL with the password hidden.

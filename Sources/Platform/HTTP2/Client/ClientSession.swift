@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// The client's side of an HTTP/2 connection, without I/O. It takes bytes and produces bytes and events.
+/// The client's side of an HTTP/2 connection, without I/O. The session takes bytes and produces bytes and events.
 ///
 /// After each ``receive(_:)`` and ``fill(_:)`` read all events with ``nextEvent()``. Every submitted request ends in exactly
 /// one `.answered` or `.closed`.
@@ -18,7 +18,7 @@ package final class ClientSession {
     }
 
     deinit {
-        // The engine is freed after this body. libnghttp2 calls nothing back from here on.
+        // The engine is freed after this body. libnghttp2 runs no callbacks after this point.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -42,7 +42,7 @@ package final class ClientSession {
 
     package var wantsWrite: Bool { !isAbandoned && engine.wantsWrite }
 
-    /// The session has nothing more to read or write. Close the connection.
+    /// True if the session has nothing more to read or write, so the connection can be closed.
     package var isFinished: Bool { isAbandoned || engine.isFinished }
 
     /// The next event; nil if there is none. The call makes the bytes of earlier responses invalid.
@@ -60,7 +60,8 @@ package final class ClientSession {
         case closing
     }
 
-    /// Queues a request. `body` is copied (once for equal bodies in a row), so the caller may free it at once.
+    /// Queues a request. `body` is copied, so the caller may free it at once.
+    /// A body that equals the body of the previous request is not copied again.
     /// - Parameter tag: the stream's last event carries this value.
     package func submit(_ headers: HeaderBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
         if isAbandoned || state.pointee.isGoingAway { return .closing }
@@ -86,11 +87,12 @@ package final class ClientSession {
         return .opened(stream: stream)
     }
 
-    /// Resets a stream. Its `.closed` event follows after the reset is written, or at once if the request was not sent yet.
-    /// Does nothing if the stream is closed.
+    /// Resets a stream. The stream's `.closed` event follows after the reset is written, or at once if the request was not sent
+    /// yet. Does nothing if the stream is closed.
     package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
         engine.reset(stream, code: code)
-        // libnghttp2 reports an unsent request only when the peer's limit has room for it, which may never happen.
+        // libnghttp2 reports the end of an unsent request only when the peer's limit allows one more stream, which may never
+        // happen.
         state.pointee.cancelled(stream, in: engine.session)
     }
 
@@ -107,7 +109,7 @@ package final class ClientSession {
         Int(state.pointee.peer?.maxConcurrentStreams ?? 0)
     }
 
-    /// GOAWAY was sent or received, so no new requests are allowed.
+    /// True if GOAWAY was sent or received. The session then accepts no new requests.
     package var isGoingAway: Bool { state.pointee.isGoingAway }
 
     /// Whether `apns-id` and `apns-unique-id` of responses are kept for ``Response``.
@@ -122,13 +124,13 @@ package final class ClientSession {
         engine.ping(number)
     }
 
-    /// Sends GOAWAY. No new streams are opened, and open streams continue.
+    /// Sends GOAWAY. After the call, the session opens no new streams. Open streams continue.
     package func goAway(code: UInt32 = ErrorCode.none) {
         state.pointee.goAwaysQueued += 1
         engine.goAway(lastStream: 0, code: code, debug: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Ends every open stream with `.closed` because the connection is lost. The session cannot be used afterwards.
+    /// Ends every open stream with `.closed` because the connection is lost. The session cannot be used after this call.
     package func abandon() {
         guard !isAbandoned else { return }
         isAbandoned = true
@@ -141,7 +143,7 @@ package enum ClientEvent {
     /// A complete response. It is the last event of its stream.
     case responded(Response)
     /// The stream ended without a complete response. `unprocessed` is true if the peer certainly did not process the request:
-    /// it was refused, is above GOAWAY's last stream, or was never sent.
+    /// the peer refused the stream, the stream is above GOAWAY's last stream, or the request was never sent.
     case closed(tag: UInt32, stream: Int32, code: UInt32, unprocessed: Bool)
     /// The peer's first settings have arrived, or its settings have changed.
     case settings(PeerSettings)

@@ -13,8 +13,8 @@ struct ClientStream: StreamSlot {
     var buffer: ResponseBuffer?
 }
 
-/// The state that libnghttp2's callbacks use. They get its address as user data, so recording an event needs neither
-/// reference counting nor an exclusivity check.
+/// The state that libnghttp2's callbacks use. The callbacks get the state's address as user data, so recording an event needs
+/// neither reference counting nor an exclusivity check.
 struct ClientState: ~Copyable {
     /// A stream with more header fields than this is reset.
     private static let fieldLimit: UInt16 = 64
@@ -29,7 +29,7 @@ struct ClientState: ~Copyable {
     private(set) var peer: PeerSettings?
     private(set) var isGoingAway = false
     private var freeBuffers: [ResponseBuffer] = []
-    /// Pages of events that the caller is reading or has not read yet.
+    /// The buffers of events that the caller is reading or has not read yet.
     private var usedBuffers: [ResponseBuffer] = []
 
     deinit {
@@ -48,7 +48,7 @@ struct ClientState: ~Copyable {
         return nil
     }
 
-    /// Releases the bodies of open streams. Call it before the state is destroyed.
+    /// Releases the bodies of open streams. Call this function before the state is destroyed.
     mutating func close() {
         for slot in streams.all() { bodies.release(&slot.pointee.upload) }
     }
@@ -155,7 +155,7 @@ struct ClientState: ~Copyable {
                     retryAfter: stream.pointee.retryAfter, buffer: stream.pointee.buffer)))
         stream.pointee.buffer = nil
         if stream.pointee.upload.count > 0 {
-            // The response came before the request's body was sent completely. The peer does not need the rest.
+            // The response came before the request's body was sent completely. The peer does not need the rest of the body.
             nghttp2_submit_rst_stream(session, 0, id, ErrorCode.cancel)
         }
     }

@@ -1,6 +1,6 @@
 import POSIX
 
-/// Reusable memory for the kept parts of one response. Most responses (status 200) need none.
+/// Reusable memory for the kept parts of one response. Most responses have status 200 and need no buffer.
 ///
 /// Layout: counts, then `apns-id`, `apns-unique-id`, body.
 struct ResponseBuffer: BitwiseCopyable {

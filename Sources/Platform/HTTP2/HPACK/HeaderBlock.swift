@@ -1,7 +1,7 @@
 /// A template for the header lists of many requests or responses. Only a few values change from message to message.
 ///
 /// The object keeps the encoded fields of a single message. Fields that many messages share are encoded once
-/// (``SharedFields``). Submission copies the values of a message, so they may be changed right after it.
+/// (``SharedFields``). Submitting a message copies the values, so the caller may change the values after the submission.
 package final class HeaderBlock {
     private struct Room {
         /// The offset of the value in the storage.
@@ -12,16 +12,16 @@ package final class HeaderBlock {
         var isOwn = false
         var isPseudo = false
         var isPresent = false
-        /// The length of the value in bytes, with its prefix.
+        /// The length in bytes of the value with the value's prefix.
         var count = 0
-        /// The offset of the encoding of a field that each message has for itself.
+        /// The offset of the encoded field, if the field belongs to one message only.
         var start = 0
     }
 
     private let storage: UnsafeMutableRawBufferPointer
     private let rooms: UnsafeMutableBufferPointer<Room>
     private let fields: [HeaderField]
-    /// The bytes before the length of such a field's value.
+    /// The bytes that precede the length of the value, for each field that belongs to one message only.
     private let heads: [[UInt8]]
     private var known: SharedFields?
     /// An upper bound for the number of bytes that encode a value's length.
@@ -66,7 +66,7 @@ package final class HeaderBlock {
     /// - Precondition: `bytes` fits the field's capacity.
     package func set(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
         let room = rooms[index]
-        // Many values stay the same in the next job of the same app.
+        // The next job of an app often has the same value, so an unchanged value is not encoded again.
         if !room.isOwn, room.isPresent, isValue(bytes, of: room) { return }
         write(index) { target in
             precondition(bytes.count <= target.count, "header value longer than its field")
@@ -122,7 +122,8 @@ package final class HeaderBlock {
         return made
     }
 
-    /// Calls `body` with each encoded field of this message only: if `pseudo`, its pseudo-header fields, else its other fields.
+    /// Calls `body` with each encoded field that belongs to this message only. `pseudo` selects the pseudo-header fields or the
+    /// other fields.
     func forEachOwn(pseudo: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
         for room in rooms where room.isOwn && room.isPresent && room.isPseudo == pseudo {
             body(UnsafeRawBufferPointer(rebasing: storage[room.start..<room.value + room.count]))
@@ -144,8 +145,8 @@ package final class HeaderBlock {
     }
 }
 
-/// Fields that several messages in a row share. Their encoding depends on the compression table, so the first of these messages
-/// encodes them. They are encoded again only after the table has changed.
+/// Fields that several messages in a row share. The encoding depends on the compression table, so the first of these messages
+/// encodes the fields. The fields are encoded again only after the table has changed.
 final class SharedFields {
     struct Field {
         let pair: HeaderTable.Pair
@@ -173,7 +174,7 @@ final class SharedFields {
         table.writeLimit(to: &front)
         for field in pseudo { write(field, to: &front, for: &table) }
         for field in regular { write(field, to: &back, for: &table) }
-        // Fields that were just added to the table get a shorter encoding in the next message.
+        // After fields were added to the table, the next message gets a shorter encoding, so this encoding is not reused.
         generation = table.generation === before ? before : nil
         return (front, back)
     }

@@ -3,13 +3,15 @@ import POSIX
 /// The header lists of submitted requests or responses that are not sent yet, in sending order.
 ///
 /// libnghttp2 gets an empty header list for each stream. When its HEADERS frame is due, this queue makes the real frame.
-/// libnghttp2's encoder would Huffman-code the bearer token for each push, a quarter of the instructions for a push.
+/// libnghttp2's encoder would Huffman-code the bearer token for each push, which takes a quarter of the instructions for a push.
 struct HeaderQueue: ~Copyable {
     private struct Entry: BitwiseCopyable {
         let stream: Int32
-        /// The offsets in ``bytes`` where the pseudo-header fields and the other fields start.
+        /// The offset in ``bytes`` of the message's own encoded fields, pseudo-header fields first.
         let start: Int
+        /// The length in bytes of the pseudo-header fields.
         var pseudo = 0
+        /// The length in bytes of the other fields.
         var regular = 0
         /// The index in ``sets``.
         let shared: Int
@@ -47,9 +49,10 @@ struct HeaderQueue: ~Copyable {
         entries.append(entry)
     }
 
-    /// Makes a message's HEADERS frame, and CONTINUATION frames if it is very long. The bytes are valid until the next call.
+    /// Makes a message's HEADERS frame, and CONTINUATION frames if the header block is very long.
+    /// The bytes are valid until the next call.
     ///
-    /// - Parameter empty: the frame that libnghttp2 made. It contains the flags and the stream.
+    /// - Parameter empty: the frame that libnghttp2 made. This frame contains the flags and the stream.
     mutating func frame(insteadOf empty: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let stream = Int32(bigEndian: empty.loadUnaligned(fromByteOffset: 5, as: Int32.self))
         // Skips messages whose streams were reset.

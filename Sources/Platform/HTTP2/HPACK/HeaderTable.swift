@@ -1,6 +1,7 @@
 /// The encoder's copy of HPACK's tables: the header fields that the peer already knows.
 ///
-/// Strings are not Huffman-coded. That would save few bytes per push and cost both sides more than the rest of the encoding.
+/// Strings are not Huffman-coded. Huffman coding would save few bytes per push and cost both sides more than the rest of the
+/// encoding.
 /// - Source: RFC 7541, sections 2.3, 4, 5 and 6.
 struct HeaderTable {
     /// Name and value of a header field, for comparison.
@@ -12,15 +13,15 @@ struct HeaderTable {
         fileprivate var size: Int { name.count + value.count + 32 }
     }
 
-    /// Identifies the state of one connection's table. Connections may share header lists, so no two tables have the
-    /// same generation.
+    /// Identifies the state of one connection's table.
+    /// Connections may share header lists, so tables of different connections never have the same generation.
     final class Generation {}
 
     /// The table size in bytes, as HPACK counts it, until the peer sets a limit. A larger limit is not used.
     static let usualLimit = 4096
 
     private var limit = usualLimit
-    /// The next header block must tell the peer the lower limit.
+    /// Whether the next header block must tell the peer the lower limit.
     private var isLimitNew = false
     /// The entries of the table, the oldest first.
     private var entries: [Pair] = []
@@ -37,7 +38,7 @@ struct HeaderTable {
         evict(for: 0)
     }
 
-    /// Writes a changed limit. It must be at the start of the next header block.
+    /// Writes a changed limit. The limit must be at the start of the next header block.
     mutating func writeLimit(to block: inout [UInt8]) {
         guard isLimitNew else { return }
         isLimitNew = false
@@ -105,7 +106,7 @@ struct HeaderTable {
 }
 
 extension HeaderTable {
-    /// The static table that every peer knows. Its first entry has the index 1.
+    /// The static table that every peer knows. The first entry has the index 1.
     ///
     /// - Source: RFC 7541, appendix A.
     static let staticEntries: [Pair] = [
@@ -153,7 +154,7 @@ package struct HeaderField {
         HeaderField(name: name, value: .changeable(prefix: prefix, capacity: capacity), indexed: indexed)
     }
 
-    /// A changeable field whose value differs in every message. It is never added to the table.
+    /// A changeable field whose value differs in every message. Such a field is never added to the table.
     package static func own(_ name: String, prefix: String = "", capacity: Int) -> HeaderField {
         HeaderField(name: name, value: .own(prefix: prefix, capacity: capacity), indexed: false)
     }

@@ -8,7 +8,7 @@ struct RequestContent: BitwiseCopyable {
         var count: Int32 = -1
     }
 
-    /// The maximum size of a header list in bytes, if no other limit is set. A request with more is refused.
+    /// The maximum size of a header list in bytes, if no other limit is set. A request with a larger header list is refused.
     static let headerListLimit = 16_384
     /// The bytes that each field counts in addition to its name and value.
     /// - Source: RFC 9113, section 6.5.2.
@@ -54,7 +54,7 @@ struct RequestContent: BitwiseCopyable {
 
     var hasRepeatedFields: Bool { repeated != 0 || hasRepeatedOther }
 
-    /// - Parameter limit: bytes of the header list, at most 2^31 - 1.
+    /// - Parameter limit: the maximum size of the header list in bytes, at most 2^31 - 1.
     /// - Returns: false if the request is larger than allowed.
     mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, limit: Int) -> Bool {
         fields += 1

@@ -1,11 +1,12 @@
 /// An event of a server session.
 package enum ServerEvent {
-    /// A complete request. Respond with ``ServerSession/respond(to:_:body:)`` or reset its stream.
+    /// A complete request. Respond to the request with ``ServerSession/respond(to:_:body:)``, or reset the request's stream.
     case request(ServerRequest)
-    /// A stream ended before its response was completely sent: one side reset it, or it was above this side's GOAWAY.
+    /// A stream ended before its response was completely sent: one side reset the stream, or the stream was above the last
+    /// stream of this side's GOAWAY.
     /// `wasRequested` tells whether the complete request had arrived.
     case closed(stream: Int32, code: UInt32, wasRequested: Bool)
-    /// A request was refused before it was read, and its stream was reset.
+    /// A request was refused before it had arrived completely, and its stream was reset.
     case refused(stream: Int32, why: UnreadRefusal)
     case settings(PeerSettings)
     case goAway(code: UInt32, debug: [UInt8])
@@ -22,7 +23,7 @@ package enum UnreadRefusal: Sendable {
     case headerListTooLarge
 }
 
-/// A complete request. Its bytes are valid until the next call of ``ServerSession/nextEvent()``.
+/// A complete request. The request's bytes are valid until the next call of ``ServerSession/nextEvent()``.
 package struct ServerRequest {
     package let stream: Int32
     let content: UnsafeMutablePointer<RequestContent>

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// The server's side of an HTTP/2 connection, without I/O. It takes bytes and produces bytes and events.
+/// The server's side of an HTTP/2 connection, without I/O. The session takes bytes and produces bytes and events.
 ///
 /// After each ``receive(_:)`` and ``fill(_:)`` read all events with ``nextEvent()``.
 package final class ServerSession {
@@ -25,7 +25,7 @@ package final class ServerSession {
     }
 
     deinit {
-        // The engine is freed after this body. libnghttp2 calls nothing back from here on.
+        // The engine is freed after this body. libnghttp2 runs no callbacks after this point.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -35,8 +35,8 @@ package final class ServerSession {
 
     /// Processes all bytes that came from the peer.
     ///
-    /// - Throws: `HTTP2Error.violation` after a frame on a stream that is closed or was skipped. A GOAWAY with the reason is
-    ///   queued. Other violations end the session with a ``ServerEvent/failed(_:)``.
+    /// - Throws: `HTTP2Error.violation` after a frame on a stream that is closed or was skipped.
+    ///   A GOAWAY with the reason is queued. After any other violation, the session ends with a ``ServerEvent/failed(_:)``.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         guard let violation = state.pointee.streamUse.firstViolation(in: bytes) else {
             return try engine.receive(bytes)
@@ -59,7 +59,7 @@ package final class ServerSession {
 
     package var wantsWrite: Bool { engine.wantsWrite }
 
-    /// The session has nothing more to read or write. Close the connection.
+    /// True if the session has nothing more to read or write, so the connection can be closed.
     package var isFinished: Bool { engine.isFinished }
 
     /// The next event; nil if there is none. The call makes the bytes of the previous event invalid.
@@ -107,7 +107,8 @@ package final class ServerSession {
 
     // MARK: Connection
 
-    /// Sends new SETTINGS. Streams above a lowered limit are refused, if the client opened them before it knew the limit.
+    /// Sends new SETTINGS. If the limit is lowered, streams above the new limit that the client opened before it knew this limit
+    /// are refused.
     package func setMaxConcurrentStreams(_ limit: UInt32) {
         engine.submit(settings: [
             nghttp2_settings_entry(
@@ -121,7 +122,7 @@ package final class ServerSession {
         Engine.mustHaveMemory(nghttp2_submit_shutdown_notice(engine.session))
     }
 
-    /// Refuses streams above `lastStream` and closes those that are open. Lower streams can still get a response.
+    /// Refuses new streams above `lastStream` and closes open streams above `lastStream`. Lower streams can still get a response.
     /// - Parameter lastStream: a stream that the client opened; by default the newest.
     package func goAway(
         lastStream: Int32? = nil, code: UInt32 = ErrorCode.none,
@@ -181,7 +182,8 @@ extension ServerSession {
             ServerSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // When a gateway hangs, clients reset thousands of streams at a time.
+        // When a gateway hangs, clients reset thousands of streams at a time, so the default limit of resets would end the
+        // connection.
         nghttp2_option_set_stream_reset_rate_limit(options, 100_000, 10_000)
     }
 

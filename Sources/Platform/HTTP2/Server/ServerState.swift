@@ -9,7 +9,7 @@ struct ServerStream: StreamSlot {
     var answer = BodyStore.Rest()
 }
 
-/// The state that libnghttp2's callbacks use. It has a stable address, like ``ClientState``.
+/// The state that libnghttp2's callbacks use. The state has a stable address, like ``ClientState``.
 struct ServerState: ~Copyable {
     var streams = SlotPool(blank: ServerStream())
     var bodies = BodyStore()
@@ -57,7 +57,7 @@ struct ServerState: ~Copyable {
         return event
     }
 
-    /// Releases the bodies of open streams. Call it before the state is destroyed.
+    /// Releases the bodies of open streams. Call this function before the state is destroyed.
     mutating func close() {
         for slot in streams.all() { bodies.release(&slot.pointee.answer) }
     }
@@ -117,7 +117,8 @@ struct ServerState: ~Copyable {
         }
     }
 
-    /// Returns libnghttp2's GOAWAY, with the own text if the client opened too many streams. Valid until the next call.
+    /// Returns libnghttp2's GOAWAY, with ``streamLimitText`` if the client opened too many streams.
+    /// The returned bytes are valid until the next call.
     mutating func goAwayFrame(insteadOf frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard hasTooManyStreams, let text = streamLimitText else { return frame }
         streamLimitFrame.deallocate()

@@ -14,7 +14,8 @@ struct StreamUseCheck {
 
     private static let prefaceLength = 24
     private static let headLength = 9
-    /// The number of unfinished streams and skipped ranges that are remembered. The oldest are dropped and count as closed.
+    /// Maximum number of remembered unfinished streams, and of remembered skipped ranges.
+    /// The oldest entries are dropped, and their streams count as closed.
     private static let memory = 4_096
 
     /// The number of bytes to skip before the next frame header: the preface, then payloads.

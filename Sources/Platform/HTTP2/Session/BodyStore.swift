@@ -56,7 +56,7 @@ struct BodyStore: ~Copyable {
         } else if let latest, latest.count == body.count,
             memcmp(latest.baseAddress!, source, body.count) == 0
         {
-            // The payload of a job usually goes to many tokens in a row.
+            // A job usually sends one payload to many tokens in a row, so the stored copy is used again.
             rest.block = current
             rest.next = latest.baseAddress
         } else {

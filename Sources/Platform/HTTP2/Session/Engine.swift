@@ -1,9 +1,9 @@
 import CNghttp2
 
-/// Owns one `nghttp2_session` and frees it. This is the common part of client and server sessions.
+/// Owns one `nghttp2_session` and frees it. The engine is the common part of client and server sessions.
 struct Engine: ~Copyable {
     let session: OpaquePointer
-    /// The unwritten rest of libnghttp2's latest output. It stays valid until libnghttp2 is asked for more.
+    /// The unwritten rest of libnghttp2's latest output. The rest stays valid until the next request for libnghttp2's output.
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var ended: HTTP2Error?
 
@@ -72,7 +72,7 @@ struct Engine: ~Copyable {
         ended == nil && (!chunk.isEmpty || nghttp2_session_want_write(session) != 0)
     }
 
-    /// The session has nothing more to read or write: GOAWAY is done and no stream is open.
+    /// Whether the session has nothing more to read or write, because GOAWAY is done and no stream is open.
     var isFinished: Bool {
         !wantsWrite && (ended != nil || nghttp2_session_want_read(session) == 0)
     }
@@ -104,7 +104,8 @@ struct Engine: ~Copyable {
                 debug.count))
     }
 
-    /// Requires that a control frame was queued. Queueing fails only without memory, or with arguments that no caller passes.
+    /// Stops the process unless a control frame was queued.
+    /// Queueing fails only if memory runs out, or for arguments that no caller passes.
     static func mustHaveMemory(_ result: Int32) {
         precondition(result == 0, "libnghttp2 did not queue a frame")
     }

@@ -37,7 +37,7 @@ extension UnsafePointer<nghttp2_frame> {
     }
 }
 
-/// The error codes of RST_STREAM and GOAWAY that the product uses by name.
+/// The error codes of RST_STREAM and GOAWAY that the program uses by name.
 ///
 /// Codes are `UInt32` everywhere, because a peer may send any value.
 /// - Source: RFC 9113, section 7.
@@ -49,7 +49,7 @@ package enum ErrorCode {
     package static let cancel: UInt32 = 0x8
 }
 
-/// Why a session cannot continue. Close its connection after the last bytes are written.
+/// Why a session cannot continue. Close the session's connection after the last output is written.
 package enum HTTP2Error: Error, Equatable {
     /// The peer broke the protocol. A GOAWAY with this code and debug text is the last output.
     case violation(code: UInt32, text: String)

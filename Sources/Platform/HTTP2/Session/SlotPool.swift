@@ -7,8 +7,8 @@ protocol StreamSlot: BitwiseCopyable {
 
 /// A pool of stream states with stable addresses.
 struct SlotPool<Slot: StreamSlot>: ~Copyable {
-    /// This is a class because of a compiler fault: in file-by-file optimisation (Swift 6.3), the deinitializer of a generic type
-    /// that cannot be copied is lost. Releases are built as whole modules and do not have the fault.
+    /// This type is a class because of a compiler fault. In file-by-file optimisation (Swift 6.3), the deinitializer of a generic
+    /// type that cannot be copied is lost. Releases are built as whole modules and do not have the fault.
     private final class Memory {
         var slabs: [UnsafeMutableBufferPointer<Slot>] = []
 
@@ -53,7 +53,7 @@ struct SlotPool<Slot: StreamSlot>: ~Copyable {
         return slot
     }
 
-    /// Returns the used slots whose content matches. It checks every slot, so use it only for rare events.
+    /// Returns the used slots whose content matches. The search checks every slot, so use it only for rare events.
     func all(where matches: (Slot) -> Bool = { $0.id != 0 }) -> [UnsafeMutablePointer<Slot>] {
         memory.slabs.flatMap { slab in
             slab.indices.filter { matches(slab[$0]) }.map { slab.baseAddress! + $0 }

@@ -14,7 +14,7 @@ package struct CertificateDraft: Sendable {
     package var userID: String?
     /// The subject's alternative names: host names, also `*.example.com`, and IP addresses.
     package var names: [String] = []
-    /// Further extensions besides those of the certificate's role.
+    /// Further extensions besides the extensions of the certificate's role.
     package var extensions: [Certificate.Extension] = []
 
     package init(_ role: Role, commonName: String, validity: Validity) {
@@ -23,7 +23,8 @@ package struct CertificateDraft: Sendable {
 
     /// Creates a P-256 key and a certificate for the key.
     ///
-    /// - Parameter issuer: signs the certificate and follows it in the chain; nil: the certificate signs itself.
+    /// - Parameter issuer: the identity that signs the new certificate and follows it in the chain; nil: the certificate is
+    ///   self-signed.
     package func issued(by issuer: TLSIdentity? = nil) throws(CredentialError) -> TLSIdentity {
         let key = KeyHandle.makeP256()
         guard let issuer else {
@@ -41,7 +42,7 @@ package struct CertificateDraft: Sendable {
 
     /// Creates the certificate of `key`.
     ///
-    /// - Parameters issuer, issuerKey: sign the certificate; for a nil issuer the certificate signs itself.
+    /// - Parameters issuer, issuerKey: sign the certificate; if the issuer is nil, the certificate is self-signed.
     private func signed(
         for key: borrowing KeyHandle, issuer: OpaquePointer?, issuerKey: borrowing KeyHandle
     ) throws(CredentialError) -> OpaquePointer {
@@ -162,7 +163,7 @@ package struct Validity: Hashable, Sendable {
         self.notAfter = notAfter
     }
 
-    /// Validity that starts an hour ago, for peers whose clock is behind.
+    /// Validity that started an hour ago, so that peers whose clock is behind accept the certificate.
     package static func days(_ days: Int64) -> Validity {
         let now = SystemCalls.now
         return Validity(notBefore: now - 3600, notAfter: now + days * 86_400)

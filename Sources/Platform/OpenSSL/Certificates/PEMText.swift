@@ -9,7 +9,7 @@ struct PEMText {
     let isEncrypted: Bool
 
     init(_ contents: [UInt8]) throws(CredentialError) {
-        // Some editors write a byte order mark first. OpenSSL would then not recognise the first line.
+        // Some editors write a byte order mark at the start, which OpenSSL would read as a part of the first line.
         let bytes = contents.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(contents.dropFirst(3)) : contents
         guard !bytes.isEmpty else { throw CredentialError(.empty) }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -48,7 +48,7 @@ struct PEMText {
         if isEncrypted && password == nil { throw CredentialError(.passwordNeeded) }
         let bio = MemoryBIO(bytes)
         ERR_clear_error()
-        // Without a password argument, OpenSSL would ask for a password on the terminal. An empty one prevents that.
+        // Without a password argument, OpenSSL would ask for a password on the terminal. An empty password prevents the question.
         let key = (password ?? "").withCString { text in
             PEM_read_bio_PrivateKey(bio.pointer, nil, nil, UnsafeMutableRawPointer(mutating: text))
         }

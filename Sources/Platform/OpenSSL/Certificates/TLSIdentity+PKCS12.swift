@@ -83,7 +83,7 @@ private struct PKCS12File: ~Copyable {
     func check(password: String) throws(CredentialError) {
         guard PKCS12_mac_present(pointer) == 1 else { return }
         ERR_clear_error()
-        // An empty password has two encodings.
+        // An empty password has two encodings, so both are tried.
         if PKCS12_verify_mac(pointer, password, -1) == 1 { return }
         if password.isEmpty && PKCS12_verify_mac(pointer, nil, 0) == 1 { return }
         let failure = OpenSSLFailure.taken()
@@ -118,7 +118,7 @@ private struct PKCS12File: ~Copyable {
 
 /// Owns a separate OpenSSL library context that contains the legacy provider.
 ///
-/// Old .p12 files (RC2-40) need the legacy provider. A separate context keeps it out of all other uses of OpenSSL in
+/// Old .p12 files (RC2-40) need the legacy provider. A separate context keeps the provider out of all other uses of OpenSSL in
 /// the process.
 struct LegacyLibrary: ~Copyable {
     let context: OpaquePointer
@@ -133,7 +133,7 @@ struct LegacyLibrary: ~Copyable {
             OSSL_LIB_CTX_free(context)
             throw CredentialError(.legacyProviderMissing(failure.text))
         }
-        // After one provider is named, a context no longer loads the default provider automatically.
+        // A context into which a provider was loaded no longer loads the default provider automatically.
         guard let standard = OSSL_PROVIDER_load(context, "default") else {
             preconditionFailure("OpenSSL has no default provider: \(OpenSSLFailure.taken().text)")
         }

@@ -6,13 +6,13 @@ import COpenSSL
 /// key.
 package struct TLSIdentity: Hashable, Sendable {
     package let certificate: Certificate
-    /// The certificate and then its issuers, as PEM. This is not secret.
+    /// The certificate and then its issuers, as PEM. The chain is not secret.
     package let chainPEM: [UInt8]
     /// The private key as PKCS#8 PEM without encryption.
     package let keyPEM: Secret
 
-    /// Key and certificates in one text, for ``init(pem:key:password:)``. This is secret: send it only over a private channel,
-    /// and never write it to a disk or a log.
+    /// Key and certificates in one text, for ``init(pem:key:password:)``. The text is secret. Send it only over a private
+    /// channel, and never write it to a disk or a log.
     package var pem: Secret { Secret(keyPEM.bytes + chainPEM) }
 
     init(_ certificates: borrowing CertificateStack, key: borrowing KeyHandle) throws(CredentialError) {
@@ -32,9 +32,9 @@ package struct TLSIdentity: Hashable, Sendable {
         try self.init(certificates, key: keyText.privateKey(password: password))
     }
 
-    /// Reads a .pem or a .p12 file. The file's content decides the format, not its name.
+    /// Reads a .pem or a .p12 file. The content of the file decides the format, not the name of the file.
     ///
-    /// - Parameter keyFile: a PEM file with the private key, when `file` holds only certificates.
+    /// - Parameter keyFile: a PEM file with the private key, when `file` contains only certificates.
     package init(file: String, keyFile: String? = nil, password: String? = nil) throws(CredentialError) {
         let contents = try SystemCalls.contents(ofFile: file)
         guard !Self.isPKCS12(contents) else {
@@ -56,6 +56,6 @@ package struct TLSIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether the file is DER. DER starts with the byte of a sequence, and PEM text never does.
+    /// Whether the file is DER. DER starts with the tag byte of a sequence. PEM text never starts with this byte.
     private static func isPKCS12(_ contents: [UInt8]) -> Bool { contents.first == 0x30 }
 }

@@ -37,7 +37,8 @@ package struct SHA256: ~Copyable {
     deinit { EVP_MD_CTX_free(state) }
 }
 
-/// Owns OpenSSL's SHA-256 algorithm object. The search by name costs more than a small hash, so it is done once.
+/// Owns OpenSSL's SHA-256 algorithm object.
+/// OpenSSL's search for the algorithm by name costs more than a small hash, so the search is done once.
 struct DigestAlgorithm: ~Copyable {
     let pointer: OpaquePointer
 

@@ -23,7 +23,8 @@ package struct SealingKey: Sendable {
         self.key = key
     }
 
-    /// - Parameter associated: not part of the result; ``open(_:associated:)`` needs the same bytes.
+    /// - Parameter associated: bytes that are authenticated but not part of the result; ``open(_:associated:)`` needs the same
+    ///   bytes.
     package func seal(_ plain: [UInt8], associated: [UInt8]) -> [UInt8] {
         let nonce = SecureRandom.bytes(Self.nonceLength)
         let context = allocated(EVP_CIPHER_CTX_new())

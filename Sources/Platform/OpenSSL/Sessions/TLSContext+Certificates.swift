@@ -59,7 +59,7 @@ extension TLSContext {
             try name(authorities)
             SSL_CTX_set_verify(pointer, mode, acceptChained)
         case .anything:
-            // No authority names are sent, because a client may choose its certificate by them.
+            // No authority names are sent, because a client might then send only a certificate of these authorities.
             SSL_CTX_set_verify(pointer, mode, acceptAnything)
         }
     }
@@ -84,7 +84,8 @@ extension TLSContext {
     }
 }
 
-/// OpenSSL's verify callback. Returning 1 continues. The session keeps the last result for ``TLSSession/peerFault``.
+/// OpenSSL's verify callback. Returning 1 continues the handshake.
+/// The session keeps the last verify result for ``TLSSession/peerFault``.
 private let acceptChained: SSL_verify_cb = { isGood, store in
     if isGood == 1 { return 1 }
     return CertificateFault.isBrokenChain(Int(X509_STORE_CTX_get_error(store))) ? 0 : 1

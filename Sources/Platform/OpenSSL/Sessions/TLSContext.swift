@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// Owns one `SSL_CTX`, which all sessions of an app or a listener share, because it is expensive to create.
+/// Owns one `SSL_CTX`, which is expensive to create. All sessions of an app or a listener share it.
 package final class TLSContext {
     let pointer: OpaquePointer
     let isServer: Bool
-    /// The server's protocols, best first. They are stored here because the ALPN callback finds them through `self`.
+    /// The server's protocols, best first. The protocols are stored here because the ALPN callback finds them through `self`.
     fileprivate let applicationProtocols: [[UInt8]]
 
     /// - Throws: when a file cannot be read, or when certificates or key are not usable.
@@ -60,7 +60,7 @@ package final class TLSContext {
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         copenssl_ctx_set_mode(pointer, Int(modes))
-        // Reads many small records with one system call, instead of two calls for each.
+        // Reads many small records with one system call, instead of two calls for each record.
         copenssl_ctx_set_read_ahead(pointer, 1)
     }
 
@@ -71,7 +71,7 @@ package final class TLSContext {
         return length
     }
 
-    /// The best protocol that the client offers, as a range of the client's list; nil if there is none.
+    /// The best protocol that the client offers, as a range of the client's list; nil if the client offers no known protocol.
     fileprivate func choice(from offer: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         for name in applicationProtocols {
             var index = 0
@@ -95,7 +95,7 @@ extension TLSVersion {
     }
 }
 
-/// OpenSSL's ALPN callback. It returns a part of the client's own list, which outlives the call.
+/// OpenSSL's ALPN callback. The callback returns a part of the client's own list, which outlives the call.
 private let selectProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offer, length, owner in
     guard let chosen, let chosenLength, let offer, let owner else { return SSL_TLSEXT_ERR_NOACK }
     let context = Unmanaged<TLSContext>.fromOpaque(owner).takeUnretainedValue()

@@ -3,9 +3,9 @@ import POSIX
 
 /// Why a TLS connection failed. After an error, the session can only be closed.
 package enum TLSError: Error, Hashable, Sendable {
-    /// This side refused the peer's certificate, or the peer sent none. `text` is OpenSSL's reason.
+    /// This side refused the peer's certificate, or the peer sent no certificate. `text` is OpenSSL's reason.
     case untrusted(CertificateFault, text: String)
-    /// The peer refused this side with a TLS alert such as "certificate expired" or "unknown CA".
+    /// The peer ended the connection with a TLS alert, such as "certificate expired" or "unknown CA".
     case alert(String)
     /// The connection ended without the peer's close_notify. The data may be incomplete.
     case cut

@@ -15,8 +15,8 @@ package struct TLSSession: ~Copyable {
 
     /// Creates a client session.
     ///
-    /// - Parameter serverName: the host name or IP address that the server's certificate must contain. A name is also sent as
-    ///   SNI.
+    /// - Parameter serverName: the host name or IP address that the server's certificate must contain.
+    ///   A host name is also sent as SNI.
     package init(client context: TLSContext, socket: Int32, serverName: String) throws(TLSError) {
         precondition(!context.isServer, "a client session needs a client context")
         self.context = context
@@ -87,8 +87,9 @@ package struct TLSSession: ~Copyable {
 
     /// Writes up to ``longestWrite`` bytes in as many TLS records as needed.
     ///
-    /// If fewer bytes were written, the socket is full or the connection is broken. The next call reports which. An error
-    /// never hides records that were sent before it, because the peer may have read them.
+    /// If fewer bytes than given were written, the socket is full or the connection is broken. The next call reports the cause.
+    /// If records were sent before an error, the call returns their bytes and not the error, because the peer may have read
+    /// these records.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!bytes.isEmpty, "a write needs bytes")
         let limit = min(bytes.count, Self.longestWrite)
@@ -106,12 +107,13 @@ package struct TLSSession: ~Copyable {
         return .bytes(total)
     }
 
-    /// Asks the peer to change its keys (RFC 8446, section 4.6.3). The peer responds when its program has read all that was
-    /// written before. ``keyUpdates`` counts the responses. OpenSSL's servers respond only when they read the next record.
+    /// Asks the peer to change its keys (RFC 8446, section 4.6.3). The peer responds when its program has read all bytes that
+    /// were written before. ``keyUpdates`` counts the responses. OpenSSL's servers respond only when they read the next record.
     ///
-    /// Call it only while no write is waiting. If the result is not done, call it again before anything else is written.
+    /// Call this function only while no write is waiting. If the result is not done, call the function again before anything else
+    /// is written.
     ///
-    /// - Throws: also with TLS 1.2, which has no key updates: see ``hasKeyUpdates``.
+    /// - Throws: an error also if the connection uses TLS 1.2, which has no key updates (``hasKeyUpdates``).
     package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         if SSL_in_init(ssl) == 0 {
@@ -127,7 +129,7 @@ package struct TLSSession: ~Copyable {
     /// How often the peer has responded to key update requests. A response is a key change that asks for no change in return.
     package var keyUpdates: Int { peersKeyUpdates.value }
 
-    /// Sends close_notify. The result is done when it is written; ``read(into:)`` reports the peer's close_notify.
+    /// Sends close_notify. The result is done when close_notify is written; ``read(into:)`` reports the peer's close_notify.
     package func shutdown() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_shutdown(ssl)
@@ -164,7 +166,7 @@ private final class Count {
     func watch(_ ssl: OpaquePointer) {
         SSL_ctrl(ssl, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_msg_callback(ssl) { isWritten, _, type, bytes, length, _, count in
-            // The message has a type, a 24-bit length and the byte update_requested.
+            // A KeyUpdate message has a type, a 24-bit length and the byte update_requested.
             guard isWritten == 0, type == SSL3_RT_HANDSHAKE, length == 5, let bytes, let count,
                 bytes.load(as: UInt8.self) == SSL3_MT_KEY_UPDATE,
                 bytes.load(fromByteOffset: 4, as: UInt8.self) == SSL_KEY_UPDATE_NOT_REQUESTED
@@ -174,9 +176,9 @@ private final class Count {
     }
 }
 
-/// What the handshake agreed on.
+/// The results of the handshake.
 extension TLSSession {
-    /// The protocol that both sides chose by ALPN; nil if there is none.
+    /// The protocol that ALPN chose for both sides; nil if ALPN chose none.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -188,13 +190,13 @@ extension TLSSession {
     /// The TLS version, such as "TLSv1.3".
     package var version: String { String(cString: SSL_get_version(ssl)) }
 
-    /// The peer's certificate. Each call reads it again.
+    /// The peer's certificate. Each call reads the certificate again.
     package var peerCertificate: Certificate? {
         SSL_get0_peer_certificate(ssl).map { Certificate(reading: $0) }
     }
 
-    /// The fault that a full check of the peer's certificate found, even if the certificate was accepted; nil without a fault
-    /// or a certificate.
+    /// The fault that a full check of the peer's certificate found, even if the certificate was accepted; nil if there is no
+    /// fault or no certificate.
     package var peerFault: CertificateFault? {
         let result = SSL_get_verify_result(ssl)
         return result == Int(X509_V_OK) ? nil : CertificateFault(result)
@@ -204,8 +206,9 @@ extension TLSSession {
 /// The progress of a handshake or a shutdown.
 package enum TLSProgress: Hashable, Sendable {
     case done
-    /// Call again when the socket is readable, or writable.
+    /// Call the function again when the socket is readable.
     case wantRead
+    /// Call the function again when the socket is writable.
     case wantWrite
 }
 
@@ -213,9 +216,9 @@ package enum TLSProgress: Hashable, Sendable {
 package enum TLSTransfer: Hashable, Sendable {
     /// The number of bytes moved; at least one.
     case bytes(Int)
-    /// Call again when the socket is readable, or writable. A repeated write must start with the same bytes and may add
-    /// more.
+    /// Repeat the call when the socket is readable. A repeated write must start with the same bytes and may add more bytes.
     case wantRead
+    /// Repeat the call when the socket is writable. The rule of ``wantRead`` for repeated writes applies.
     case wantWrite
     /// The peer sent close_notify: no more bytes will come.
     case closed

@@ -7,7 +7,7 @@ package enum TLSVersion: Sendable, Hashable, CaseIterable {
 /// The authorities that a client trusts.
 package enum Trust: Sendable, Hashable {
     case system
-    /// Trusts only these certificates, as PEM. They need not be roots.
+    /// Trusts only these certificates, as PEM. The certificates need not be roots.
     case authorities([UInt8])
     case authorityFile(String)
     /// Accepts every server: encryption without authentication.
@@ -19,9 +19,9 @@ package struct ClientSettings: Sendable {
     package var trust: Trust = .system
     package var minimumVersion: TLSVersion = .tls12
     package var maximumVersion: TLSVersion = .tls13
-    /// The protocol names for ALPN, best first. An empty list sends no ALPN.
+    /// The protocol names for ALPN, best first. If the list is empty, the client sends no ALPN.
     package var applicationProtocols: [String] = []
-    /// The client certificate, sent when the server asks for one.
+    /// The client certificate, which is sent when the server asks for a certificate.
     package var identity: TLSIdentity?
 
     package init(
@@ -41,13 +41,13 @@ package struct ServerSettings: Sendable {
         case verified
         /// The certificate's chain leads to one of the authorities. Dates, purpose and unknown extensions are ignored.
         case chained
-        /// Any certificate is accepted, also one from an unknown authority.
+        /// Any certificate is accepted, also a certificate from an unknown authority.
         case anything
     }
 
     package enum ClientCertificates: Sendable, Hashable {
         case ignored
-        /// The server asks for a certificate but also accepts clients without one. `authorities` is PEM.
+        /// The server asks for a certificate but also accepts clients without a certificate. `authorities` is PEM.
         case optional(authorities: [UInt8], Acceptance = .verified)
         case required(authorities: [UInt8], Acceptance = .verified)
     }
@@ -55,7 +55,8 @@ package struct ServerSettings: Sendable {
     package var identity: TLSIdentity
     package var minimumVersion: TLSVersion = .tls12
     package var maximumVersion: TLSVersion = .tls13
-    /// The protocol names for ALPN, best first. A client that offers only other names is refused; one without ALPN is accepted.
+    /// The protocol names for ALPN, best first. A client that offers only other names is refused; a client without ALPN is
+    /// accepted.
     package var applicationProtocols: [String] = []
     package var clientCertificates: ClientCertificates = .ignored
     /// The cipher suites of TLS 1.2 in OpenSSL's syntax, for tests of clients; nil: the clients' suites.

@@ -8,7 +8,7 @@ struct KeyHandle: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Adds a second reference to a key that other code owns.
+    /// Shares a key that other code owns: adds a reference to the key.
     init(sharing pointer: OpaquePointer) {
         EVP_PKEY_up_ref(pointer)
         self.pointer = pointer

@@ -1,7 +1,7 @@
 import COpenSSL
 import PushModel
 
-/// A private P-256 key from a .p8 file. It signs provider tokens.
+/// A private P-256 key from a .p8 file. The key signs provider tokens.
 ///
 /// Callers cannot read the private key from this object.
 package final class SigningKey {
@@ -50,12 +50,12 @@ package final class SigningKey {
 
     package var verifyingKey: VerifyingKey { VerifyingKey(sharing: key.pointer) }
 
-    /// SHA-256 of the public key's SubjectPublicKeyInfo, in lower-case hex. It is safe to show.
+    /// SHA-256 of the public key's SubjectPublicKeyInfo, in lower-case hex. The fingerprint is safe to show.
     package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
     /// Derives a sealing key that only owners of this signing key can derive.
     ///
-    /// - Parameter purpose: each purpose gives an unrelated key.
+    /// - Parameter purpose: different purposes give unrelated keys.
     package func sealingKey(purpose: String) -> SealingKey {
         let material = Secret(key.privateScalar)
         let info = Array("pushfarm sealing 1 \(purpose)".utf8)

@@ -1,7 +1,7 @@
 import COpenSSL
 import PushModel
 
-/// A public P-256 key. It checks ES256 signatures.
+/// A public P-256 key, which checks ES256 signatures.
 package final class VerifyingKey {
     private let key: KeyHandle
     private let algorithm = DigestAlgorithm()
@@ -25,7 +25,8 @@ package final class VerifyingKey {
         key = KeyHandle(sharing: pointer)
     }
 
-    /// Whether this key's owner signed `message` with `signature`. Signatures of 64 bytes are read as `r‖s`, others as DER.
+    /// Whether this key's owner signed `message` with `signature`.
+    /// A signature of 64 bytes is read as `r‖s`, and any other signature as DER.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         let isRaw = signature.count == ES256Signature.rawLength
         let der = isRaw ? ES256Signature.der(fromRaw: signature) : signature
@@ -92,7 +93,7 @@ package enum ES256Signature {
         defer { ECDSA_SIG_free(signature) }
         raw.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
-            // The signature object owns both numbers from here on.
+            // After this call, the signature object owns both numbers.
             _ = ECDSA_SIG_set0(signature, BN_bin2bn(base, half, nil), BN_bin2bn(base + Int(half), half, nil))
         }
         return encoded { i2d_ECDSA_SIG(signature, $0) }

@@ -59,7 +59,7 @@ struct MemoryBIO: ~Copyable {
 
 /// Returns the DER form of an object.
 ///
-/// - Parameter encode: an `i2d` function. It is called twice, first to get the length.
+/// - Parameter encode: an `i2d` function. The function is called twice, first to get the length.
 func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let length = encode(nil)
     guard length > 0 else { return [] }

@@ -11,7 +11,8 @@ import POSIX
     package var serverName: String?
     /// An HTTP proxy that opens a tunnel by CONNECT; `nil` for a direct connection.
     package var proxy: Endpoint?
-    /// The index of the resolved address to try first, modulo their number. It spreads workers over the addresses.
+    /// The index of the resolved address to try first, modulo the number of addresses. Different indexes spread workers over the
+    /// addresses.
     package var firstAddress: Int
     /// The timeout of the whole dial: resolving, connecting, proxy and handshake.
     package var timeout: Duration
@@ -28,7 +29,7 @@ import POSIX
         self.timeout = timeout
     }
 
-    /// Tries the addresses in order. Each gets its share of the remaining time.
+    /// Tries the addresses in order. Each address gets an equal share of the remaining time.
     package func connect() async throws(TransportError) -> ByteStream {
         let deadline = ContinuousClock.now + timeout
         let addresses = try await resolve(proxy ?? endpoint, deadline: deadline)
@@ -84,7 +85,8 @@ import POSIX
         _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
     ) async throws(TransportError) {
         var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
-        // EAGAIN is an error: the listener of a socket path is full, or no port is free, and no event would report a change.
+        // EAGAIN counts as an error: the listener's queue of a socket path is full, or no port is free, and no event would
+        // report a change.
         if number == EINPROGRESS || number == EINTR {
             let waiter = SocketWaiter(descriptor, deadline: deadline)
             defer { waiter.release() }
@@ -141,7 +143,8 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
 
 /// Limits the wait for an operation that has no timeout of its own.
 @Loop package enum Deadline {
-    /// - Returns: the result of `body`, or `nil` after the deadline. `body` then continues, and its result is dropped.
+    /// - Returns: the result of `body`, or `nil` after the deadline.
+    ///   After the deadline `body` continues, and its result is dropped.
     package static func race<Value: Sendable>(
         until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
     ) async -> Value? {

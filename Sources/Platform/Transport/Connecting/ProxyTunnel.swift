@@ -29,7 +29,7 @@ import POSIX
         }
     }
 
-    /// Reads byte by byte up to the empty line, because the bytes after it belong to TLS.
+    /// Reads byte by byte up to the empty line, because the bytes after the empty line belong to TLS.
     private static func readHead(_ descriptor: Int32, _ waiter: SocketWaiter) async throws(TransportError)
         -> [UInt8]
     {

@@ -4,10 +4,10 @@ import POSIX
 
 /// A connected socket, plain or TLS. Received bytes are passed on at once; output is sent in one write per turn of the loop.
 ///
-/// Output is either appended with ``write(_:)``, or requested from ``source`` when the socket has room. A slow peer
-/// then slows the source down and does not fill memory.
+/// Output is either appended with ``write(_:)``, or requested from ``source`` when the socket has room.
+/// With ``source``, a slow peer slows the source down and does not fill memory.
 @Loop package final class ByteStream: TurnListener {
-    /// Gets received bytes, which are valid during the call. Reading starts when this or ``onEnd`` is set.
+    /// Gets received bytes, which are valid during the call. Reading starts when this closure or ``onEnd`` is set.
     package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in } {
         didSet { becomeWanted() }
     }
@@ -15,8 +15,8 @@ import POSIX
     package var onEnd: @Loop (StreamEnd) -> Void = { _ in } {
         didSet { becomeWanted() }
     }
-    /// Appends more output to the given buffer, or nothing. It is called after ``setNeedsFlush()``. It may close the stream
-    /// but must not write to the stream.
+    /// Appends more output to the given buffer, or nothing. The source is called after ``setNeedsFlush()``. The source may close
+    /// the stream but must not write to the stream.
     package var source: (@Loop (inout OutputBuffer) -> Void)?
     /// The peer's address, for logs.
     package let peer: String
@@ -25,16 +25,16 @@ import POSIX
     private var poll: Poll?
     private var output = OutputBuffer()
     private var waitsForRoom = false
-    /// TLS must write bytes of its own before it can read.
+    /// Whether TLS must write its own bytes before it can read.
     private var readWaitsForRoom = false
     private var flushIsDue = false
     private var keyUpdatesDue = 0
     private var readIsDue = false
     private var outputState = OutputState.open
-    /// True after a receiver of bytes is set.
+    /// Whether a receiver of bytes is set.
     private var isWanted = false
     private var isClosing = false
-    /// True while ``source`` is being called. The source may request the close.
+    /// Whether ``source`` is being called. If the source calls ``close()``, the stream closes after the call.
     private var isFilling = false
     private var closeIsDue = false
     private enum OutputState {
@@ -55,7 +55,7 @@ import POSIX
     }
 
     isolated deinit {
-        // The source most likely belongs to an owner that is already freed.
+        // The source is not called any more, because its owner may be freed already.
         source = nil
         close()
     }
@@ -78,7 +78,7 @@ import POSIX
     /// exact while ``watchesPeer`` is true.
     package var unreadByPeer: Int { socket.unreadByPeer() }
 
-    /// True sends a probe for the peer's receive window every second.
+    /// Whether a probe for the peer's receive window is sent every second.
     package var watchesPeer: Bool {
         get { socket.watchesPeer }
         set { socket.watchPeer(newValue) }
@@ -91,18 +91,18 @@ import POSIX
     package var keyUpdates: Int { withSession { $0.keyUpdates } ?? 0 }
 
     /// Requests a TLS key update. The peer responds when its program has read everything that was sent before. Call it only in
-    /// ``source``, when no output is queued, and if ``hasKeyUpdates``.
+    /// ``source``, when no output is queued and ``hasKeyUpdates`` is true.
     package func requestKeyUpdate() { keyUpdatesDue += 1 }
 
-    /// Appends output. It is sent at the end of the turn.
+    /// Appends output. The output is sent at the end of the turn.
     package func write(_ bytes: UnsafeRawBufferPointer) {
         guard socket.isOpen, outputState == .open else { return }
         output.append(bytes)
         setNeedsFlush()
     }
 
-    /// Sends queued output at once as far as the socket accepts it, and the rest later. It is for output that must not wait
-    /// for the end of the turn.
+    /// Sends at once the queued output that the socket accepts, and sends the rest later. Use this function for output that must
+    /// not wait for the end of the turn.
     package func sendNow() {
         guard socket.isOpen, !waitsForRoom else { return }
         flush()
@@ -115,7 +115,7 @@ import POSIX
         Loop.atEndOfTurn(self)
     }
 
-    /// False stops reading. TCP flow control then stops the peer.
+    /// If false, the stream does not read, and TCP flow control stops the peer from sending.
     package var isReading = true {
         didSet { restartWatch() }
     }
@@ -139,7 +139,7 @@ import POSIX
         socket.limitReceiveBuffer(bytes)
     }
 
-    /// Sends queued output as far as the socket accepts it now, sends close_notify and closes. No callback follows.
+    /// Sends the queued output that the socket accepts now, sends close_notify and closes the socket. No callback follows.
     package func close() {
         guard socket.isOpen, !isClosing else { return }
         if isFilling {
@@ -157,8 +157,8 @@ import POSIX
 
     /// Sends queued output, closes this side for writing, and continues to read until the peer closes too.
     ///
-    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. Later writes are dropped;
-    /// ``source`` is still called for its rest.
+    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. Later writes are dropped; ``source`` is
+    /// still called for the rest of its output.
     package func endOutput() {
         if outputState == .open { outputState = .ending }
         setNeedsFlush()
@@ -194,8 +194,8 @@ import POSIX
         watch()
     }
 
-    /// Reads the bytes that have arrived so far, so that a timeout alone does not decide. There is a limit, because other
-    /// streams must be served too.
+    /// Reads the bytes that have arrived so far. Call this function before a timeout is checked.
+    /// The number of bytes is limited, so that the loop also serves other streams.
     package func readNow() {
         for _ in 0..<16 {
             guard socket.isOpen, reads else { return }
@@ -253,7 +253,7 @@ import POSIX
         }
     }
 
-    /// Ends the stream after the peer's last bytes, such as responses and a reason, are read.
+    /// Reads the peer's last bytes, such as responses and the reason of a GOAWAY, and then ends the stream.
     private func finishAfterRest(_ end: StreamEnd) {
         while socket.isOpen, reads, !isClosing,
             case .bytes(let count) = socket.read()

@@ -65,7 +65,7 @@ enum Channel: ~Copyable {
         switch self {
         case .plain: break
         case .tls(let session):
-            // An error is ignored, because the peer may have closed already.
+            // An error is ignored, because the peer may have closed the connection already.
             do { _ = try session.shutdown() } catch {}
         }
     }

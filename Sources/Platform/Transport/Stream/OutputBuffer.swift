@@ -1,7 +1,7 @@
 import EventLoop
 import POSIX
 
-/// Bytes that are queued for a socket. They are appended at the end and written from the front.
+/// Bytes that are queued for a socket. Bytes are appended at the end and written from the front.
 package struct OutputBuffer: ~Copyable {
     private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var head = 0
@@ -29,7 +29,7 @@ package struct OutputBuffer: ~Copyable {
         tail += try fill(UnsafeMutableRawBufferPointer(rebasing: storage[tail...]))
     }
 
-    /// The bytes to write next. They are valid until the buffer changes.
+    /// The bytes to write next. The bytes are valid until the buffer changes.
     package var front: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[head..<tail])
     }
@@ -39,7 +39,7 @@ package struct OutputBuffer: ~Copyable {
         if head == tail { (head, tail) = (0, 0) }
     }
 
-    /// Frees the memory of a past burst if the buffer is empty.
+    /// Frees the buffer's extra memory after a burst of output, if the buffer is empty.
     mutating func trim() {
         guard isEmpty, storage.count > 128 << 10 else { return }
         storage.deallocate()
@@ -69,11 +69,12 @@ enum ReadBuffer {
     @Loop static let shared = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
 }
 
-/// Estimates how far a TCP peer is behind: bytes not acknowledged by its machine, and bytes not read by its program.
+/// Estimates how far a TCP peer is behind, as two numbers: bytes that the peer's machine has not acknowledged, and bytes that
+/// the peer's program has not read.
 ///
-/// The first number is exact. The second is an estimate from the receive window, which shrinks while a program does not
-/// read. Only acknowledgements report the window, so probes request one each second while ``isWatched``. The window of a
-/// new connection grows by itself, so the estimate may be ten thousand bytes or more too low.
+/// The first number is exact. The second number is an estimate from the receive window, which shrinks while a program does not
+/// read. Only acknowledgements report the window, so a probe requests an acknowledgement each second while ``isWatched`` is true.
+/// The window of a new connection grows by itself, so the estimate may be ten thousand bytes or more too low.
 struct PeerLag {
     /// The largest receive window that the peer has offered.
     private var widest = 0
@@ -86,7 +87,7 @@ struct PeerLag {
         return Socket.unacknowledged(descriptor) + widest - room
     }
 
-    /// True probes the peer's window every second. False leaves a rare keep-alive probe that checks that the peer exists.
+    /// Whether to probe the peer's window every second. If false, only a rare keep-alive probe checks that the peer exists.
     mutating func watch(_ isWatched: Bool, _ descriptor: Int32) {
         guard isWatched != self.isWatched else { return }
         self.isWatched = isWatched
@@ -102,7 +103,8 @@ struct PeerLag {
     /// The peer's receive window from its last acknowledgement; 0 if the system does not report it.
     private static func offeredRoom(_ descriptor: Int32) -> Int {
         #if canImport(Glibc)
-            // In Linux 5.4 and later, struct tcp_info has the field `tcpi_snd_wnd`, which glibc's own copy lacks.
+            // In Linux 5.4 and later, struct tcp_info has the field `tcpi_snd_wnd`, which glibc's declaration of the struct
+            // lacks.
             let place = 228
             return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
                 var length = socklen_t(info.count)

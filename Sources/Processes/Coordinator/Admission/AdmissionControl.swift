@@ -6,17 +6,17 @@ import StoreProtocol
 
 /// Opens or closes admission for each app of this host once a second, by Redis's memory and the app's limits.
 ///
-/// Every host updates admission. Repeating the same update has no effect.
+/// If several hosts have an app, each of these hosts updates the app's admission. A repeated update has no effect.
 @Loop final class AdmissionControl {
     private let registry: FarmRegistry
     private let shards: Int
     private let log: Logger
     private var policy = AdmissionPolicy()
-    /// Pushes in batches and in the results stream, by app, at Redis's last count.
+    /// By app, the number of pushes in batches and in the results stream, as Redis last counted them.
     private var open: [String: Int] = [:]
     /// The sum of the open pushes of all apps.
     var openPushes: Int { open.values.reduce(0, +) }
-    /// Batches that are ready or in flight, over all apps that are not paused, at Redis's last count.
+    /// The number of batches that are ready or in flight in all apps that are not paused, as Redis last counted them.
     private(set) var batches = 0
     /// The last reading of Redis's memory use; nil before the first reading.
     private(set) var memory: AdmissionPolicy.Reading?
@@ -34,10 +34,11 @@ import StoreProtocol
         (self.registry, self.shards, self.log) = (registry, shards, log)
     }
 
-    /// Makes the next update check the functions again, because the new Redis may lack them.
+    /// Makes the next update check the functions again, because Redis may lack the functions after a reconnect.
     func reconnected() { lastReading = nil }
 
-    /// Updates the limits of the apps first: the submit function treats an app without limits as unknown.
+    /// Updates admission and then loads missing functions. The limits of the apps are set first, because the submit function
+    /// treats an app without limits as unknown.
     func update(_ apps: some Sequence<HostedApp>) async {
         let apps = Array(apps)
         await updateAdmission(apps)

@@ -2,12 +2,13 @@ import EventLoop
 import Glibc
 import Supervision
 
-/// Runs the operator's command for an alert. The command's environment holds only PATH and the fields of the
-/// alert, because the coordinator's own variables may be secret.
+/// Runs the operator's command for an alert.
+/// The command's environment contains only PATH and the fields of the alert, because the coordinator's own variables may be
+/// secret.
 @Loop enum AlertCommand {
     /// Runs a command in a process group of its own, and kills the rest of the group when the command has ended.
     ///
-    /// Descriptor 3 closes when the coordinator exits. A keeper process waits for that and kills the group.
+    /// Descriptor 3 closes when the coordinator exits. A keeper process then kills the group.
     private static let script = """
         { read -r _ <&3; kill -KILL 0; } & keeper=$!
         /bin/sh -c "$1" 3<&-; status=$?

@@ -11,8 +11,9 @@ struct AlertMessage: Equatable, Sendable {
     var alert: Alert
     var level: Int
     var text: String
-    /// When the alert fired, and the current time, both in Unix milliseconds.
+    /// When the alert fired, in Unix milliseconds.
     var since: Int64
+    /// The time of this message in Unix milliseconds.
     var at: Int64
     /// The host that sends the alert.
     var sender: String
@@ -35,7 +36,7 @@ struct AlertMessage: Equatable, Sendable {
         [("level", Int64(level)), ("since", since), ("at", at)]
     }
 
-    /// The alert's fields as variables `PUSHFARM_ALERT_…=…`, with a space for each control character.
+    /// The alert's fields as variables `PUSHFARM_ALERT_…=…`, in which a space replaces each control character.
     var environment: [String] {
         let all = fields + numbers.map { ($0.name, String($0.value)) }
         return all.map { name, value in
@@ -55,7 +56,7 @@ struct AlertMessage: Equatable, Sendable {
     }
 }
 
-/// Writes alerts to Redis in the order in which they fired or cleared. They are queued during a Redis outage.
+/// Writes alerts to Redis in the order in which they fired or cleared. Alerts are queued during a Redis outage.
 @Loop final class AlertLog {
     private let registry: FarmRegistry
     private let host: String
@@ -81,13 +82,14 @@ struct AlertMessage: Equatable, Sendable {
         writePending()
     }
 
-    /// Writes queued alerts until a write fails. Call it once a second.
+    /// Writes queued alerts until a write fails. Call this function once a second.
     func writePending() {
         guard !isWriting, !waiting.isEmpty else { return }
         isWriting = true
         Loop.task {
             while !self.waiting.isEmpty {
-                // Remove the alert before the write: alerts that arrive meanwhile may push the oldest alert out.
+                // Remove the alert before the write: alerts that arrive during the write may drop the oldest
+                // queued alert.
                 let message = self.waiting.removeFirst()
                 guard await self.writeNow(message) else {
                     self.waiting.insert(message, at: 0)

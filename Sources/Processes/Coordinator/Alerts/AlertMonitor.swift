@@ -16,7 +16,7 @@ import Web
     private let command: AlertQueue
     private let webhook: AlertQueue
     private let history: AlertLog
-    /// Scopes for which the alerts that other hosts fired were read from Redis.
+    /// Scopes whose active alerts, as other hosts recorded them, were already read from Redis.
     private var adopted: Set<Alert.Scope> = []
     private var isAdopting = false
 
@@ -29,14 +29,14 @@ import Web
         command = AlertQueue("command", log: log)
         webhook = AlertQueue("webhook", log: log)
         history = AlertLog(registry, host: host, log: log, notifyApp: notifyApp)
-        follow(settings)
+        apply(settings)
     }
 
     /// Alert notifications that failed three times or were dropped from a full queue.
     var failures: Int { command.failures + webhook.failures }
 
     /// Uses these settings for notifications from now on. The observers apply the thresholds.
-    func follow(_ settings: AlertSettings) {
+    func apply(_ settings: AlertSettings) {
         evaluator.again = settings.again
         (command.destination, webhook.destination) = (nil, nil)
         if let line = settings.command { command.destination = { await AlertCommand.run(line, $0) } }
@@ -59,7 +59,7 @@ import Web
         for news in evaluator.evaluate(known, at: .now, clock: clock) { record(news, at: clock) }
     }
 
-    /// Clears an alert whose app or host no longer exists, in Redis and in the events, without a notification.
+    /// Clears, in Redis and in the events, an alert whose app or host no longer exists. No notification is sent.
     func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(
@@ -74,12 +74,12 @@ import Web
         await webhook.close(by: deadline)
     }
 
-    /// Reads the active alerts of these scopes from Redis. Alerts of other scopes do not wait for this.
+    /// Reads the active alerts of these scopes from Redis. Alerts of other scopes do not wait for this read.
     private func adopt(_ scopes: Set<Alert.Scope>) {
         isAdopting = true
         Loop.task { [self] in
             defer { isAdopting = false }
-            // After an error, the next evaluation, a second later, tries again.
+            // After an error, the next evaluation, which follows a second later, reads the alerts.
             guard let all = try? await registry.activeAlerts() else { return }
             for raised in all {
                 guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }

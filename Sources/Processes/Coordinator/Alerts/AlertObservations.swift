@@ -1,12 +1,12 @@
 import EventLoop
 import FarmPolicy
 
-/// Collects the observations for alerts on the apps whose intake is here, on this host, and on the farm.
+/// Collects the observations for alerts about this host, the farm, and the apps whose intake is on this host.
 @Loop final class AlertObservations {
     private unowned let context: HostContext
     typealias Observation = AlertEvaluator.Observation
 
-    /// The number of lost leases at the last loss, and when this loss was seen.
+    /// The total number of lost leases after the last loss, and when this host saw that loss.
     private var lastLoss: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
 
     init(_ context: HostContext) { self.context = context }
@@ -20,7 +20,8 @@ import FarmPolicy
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)
     }
 
-    /// The scopes of this host: the apps whose intake is here, the host, and, on the first live host, the farm.
+    /// The scopes of this host: the apps whose intake is on this host, the host, and, on the first live host, the
+    /// farm.
     private var scopes: Set<Alert.Scope> {
         var scopes: Set<Alert.Scope> = [.host(context.host)]
         for app in context.apps.all where app.isWatched(isFirstHost: context.registration.isFirstHost) {

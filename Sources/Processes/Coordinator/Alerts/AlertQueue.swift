@@ -10,7 +10,8 @@ import Logging
     private let name: String
     private let log: Logger
     private let pause: Duration
-    /// The destination; nil if notifications of this kind are off. Queued alerts use a new destination, too.
+    /// The destination; nil if notifications of this kind are off.
+    /// If the destination changes, alerts that are already queued go to the new destination.
     var destination: Destination?
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
@@ -21,7 +22,7 @@ import Logging
     private static let most = 100
     private static let tries = 3
 
-    /// - Parameter pause: the delay before the second attempt. The delay before the third is five times as long.
+    /// - Parameter pause: the delay before the second attempt. The delay before the third attempt is five times as long.
     init(_ name: String, log: Logger, pause: Duration = .seconds(1)) {
         (self.name, self.log, self.pause) = (name, log, pause)
     }
@@ -43,7 +44,7 @@ import Logging
         }
     }
 
-    /// Drops queued alerts. An attempt in progress may finish before the deadline.
+    /// Drops queued alerts. An attempt in progress may continue until the deadline.
     func close(by deadline: ContinuousClock.Instant) async {
         isClosed = true
         waiting = []

@@ -14,10 +14,11 @@ struct SharedAppContext {
     var log: Logger
     var retention = Retention()
     var retry = RetryPolicy()
-    /// The number of workers of this host. They share the host's connections to a gateway.
+    /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers = 1
-    /// The fresh lease nonce, and the nonce of the predecessor (empty if unknown).
+    /// The fresh nonce of this coordinator's leases.
     var nonce = ""
+    /// The nonce of the predecessor's leases; empty if the predecessor is unknown.
     var predecessor = ""
     var notifyWorkers: @Loop (WorkerOrder) -> Void = { _ in }
     var notifyIntake: @Loop (IntakeOrder) -> Void = { _ in }
@@ -25,7 +26,7 @@ struct SharedAppContext {
     var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void = { _, _ in }
     /// Sends an order to one worker. Returns the worker's name; nil if no worker is ready.
     var orderWorker: @Loop (WorkerOrder) -> String? = { _ in nil }
-    /// Names of the workers that may hold batches.
+    /// Names of the workers that may have checked out batches.
     var liveWorkers: @Loop () -> [String] = { [] }
 }
 
@@ -44,7 +45,7 @@ struct SharedAppContext {
     var shardsReady: @Loop ([Int]) -> Void
     /// Called when the guard has paused the app.
     var paused: @Loop () -> Void = {}
-    /// Called when batches were delayed, with the time until the first is due. ``Promoter`` sets this callback.
+    /// Called when batches were delayed, with the time until the first batch is due. ``Promoter`` sets this callback.
     var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
     init(_ name: String, _ services: SharedAppContext) {

@@ -30,7 +30,7 @@ import StoreProtocol
         orderMaker = AppOrderMaker(files, rateLimit, context)
     }
 
-    /// The number of workers of this host. They share the host's connections to a gateway.
+    /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers: Int {
         get { orderMaker.workers }
         set {
@@ -53,7 +53,7 @@ import StoreProtocol
         files.load()
         do throws(StoreError) {
             let appState = try await store.performWithRetries(ReadAppState())
-            _ = rateLimit.follow(appState)
+            _ = rateLimit.apply(appState)
             await onAppState(appState)
             if let pause = appState.pause {
                 note(pause)
@@ -64,7 +64,7 @@ import StoreProtocol
         }
         guard pauseReason == nil else { return }
         if let problem = files.problem { return await pause("credentials: \(problem)") }
-        // A refused token is not replaced while the app is paused. Resuming the app replaces the token.
+        // While the app is paused, a refused token stays. Resuming the app replaces the token.
         if await files.refreshToken() == .refused { await pause(refusedTwice) }
     }
 
@@ -73,9 +73,9 @@ import StoreProtocol
         orderMaker.orders(generation: state.generation, isPaused: pauseReason != nil)
     }
 
-    /// Follows the app's configuration after a reload.
+    /// Applies the app's changed configuration after a reload.
     func change(to configuration: AppConfiguration) async {
-        files.follow(configuration)
+        files.apply(configuration)
         await reload()
     }
 
@@ -88,7 +88,7 @@ import StoreProtocol
         if pauseReason == nil { await renewTokenIfDue() }
         do throws(StoreError) {
             let appState = try await store.perform(ReadAppState())
-            if rateLimit.follow(appState) {
+            if rateLimit.apply(appState) {
                 log.notice("rate limit changed", metadata: ["rate": "\(rateLimit.text)"])
                 notifyWorkers(.rate(app: name, rate: rateLimit.rate(files.configuration)))
             }
@@ -164,7 +164,7 @@ import StoreProtocol
         sendAgain()
     }
 
-    /// Why the app stays paused though an operator resumed it.
+    /// Why the app is paused again although an operator resumed it.
     private var refusedTwice: String {
         let seconds = files.tokens?.renewalIn ?? 0
         return """
@@ -197,7 +197,7 @@ import StoreProtocol
         } catch { log.error("cannot pause", error: error) }
     }
 
-    /// Whether the app was paused because of credentials that differ from the current ones.
+    /// Whether the app was paused because of credentials that differ from the current credentials.
     private var isPausedForOthers: Bool {
         !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
     }
@@ -208,7 +208,8 @@ import StoreProtocol
     }
 
     private func continueAfterPause() async {
-        // Redis, a command and changed files can each end the same pause.
+        // A change in Redis, an operator's command and changed files can all end a pause.
+        // If several of these arrive together, only the first one resumes the app here.
         guard !isContinuing else { return }
         isContinuing = true
         defer { isContinuing = false }
@@ -226,7 +227,7 @@ import StoreProtocol
     private func reload() async {
         let before = files.fingerprint
         files.load()
-        // Later notices about the old credentials do not concern the new ones.
+        // Workers' later notices about the old credentials must not count against the new credentials.
         if before != files.fingerprint { state.renewed() }
         guard files.problem == nil else {
             // Old credentials stay in use, because the files may be half written.
@@ -236,7 +237,8 @@ import StoreProtocol
         if pauseReason == nil, await files.refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         sendSetup()
-        // Resume only if the refused credentials differ: another host may have used the new ones before this host.
+        // Resume only if the pause was caused by other credentials: another host may have used the new credentials first and
+        // paused the app because of them.
         if pauseReason != nil, before != files.fingerprint, isPausedForOthers {
             await resume()
         } else {

@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// Makes the orders that tell a worker an app's setup, credentials and pause.
 @Loop final class AppOrderMaker {
-    /// The number of workers of this host. They share the host's connections to a gateway.
+    /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers: Int
     private let files: CredentialFiles
     private let rateLimit: AppRateLimit

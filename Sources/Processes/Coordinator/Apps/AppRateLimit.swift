@@ -7,7 +7,7 @@ import StoreProtocol
     private let context: AppContext
     /// The rate that an operator has set; nil if the configured rate applies.
     private var desired: DesiredRate?
-    private var refusedValues = RefusedValues()
+    private var refusedValues = RefusedValueLog()
 
     init(_ context: AppContext) { self.context = context }
 
@@ -22,9 +22,9 @@ import StoreProtocol
         }
     }
 
-    /// Follows the rate that is stored in Redis.
+    /// Applies the rate that is stored in Redis.
     /// - Returns: whether the operator's rate has changed.
-    func follow(_ appState: ReadAppState.State) -> Bool {
+    func apply(_ appState: ReadAppState.State) -> Bool {
         if appState.refusedRate != nil { warnOfInvalidRate() }
         defer { desired = appState.rate }
         return appState.rate != desired

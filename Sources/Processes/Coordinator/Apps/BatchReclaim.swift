@@ -10,32 +10,34 @@ import StoreProtocol
     private let onRelease: @Loop () -> Void
     /// The number of pushes that failed as poison so far.
     private var poisoned = 0
-    /// For each running reclaim from all unknown workers, by its number: the workers that it knows.
+    /// The running reclaims from all unknown workers.
+    /// The key is the number of the reclaim; the value is the names of the workers whose batches the reclaim spares.
     private var reclaims: [Int: Set<String>] = [:]
     private var reclaimsBegun = 0
-    /// Whether a worker waits for shards until a reclaim has ended.
+    /// Whether at least one worker must wait for shards until a reclaim has ended.
     private var isAwaitingReclaim = false
 
     init(_ context: AppContext, _ leases: AppLeases, onRelease: @escaping @Loop () -> Void) {
         (self.context, self.leases, self.onRelease) = (context, leases, onRelease)
     }
 
-    /// Reclaims batches that Redis assigns to no live worker, as after Redis has lost its latest writes.
+    /// Reclaims batches that Redis assigns to no live worker, for example after Redis has lost its latest writes.
     func reclaimUnknownBatches() async {
         _ = await reclaim({ .allBut(context.services.liveWorkers()) }, shards: owned)
     }
 
-    /// Whether a worker may check out batches: false while a reclaim runs that does not know the worker.
+    /// Whether a worker may check out batches: false while a running reclaim would take the worker's batches, because the worker
+    /// started after the reclaim began.
     func mayServe(_ worker: String) -> Bool {
         let isKnown = reclaims.values.allSatisfy { $0.contains(worker) }
         if !isKnown { isAwaitingReclaim = true }
         return isKnown
     }
 
-    /// The shards in which an exited worker had pushes in flight; nil if Redis cannot be asked.
+    /// The shards in which an exited worker had pushes in flight; nil if Redis does not reply in time.
     func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
         var inFlight: [ShardQuarantine.Shard] = []
-        // After the lifetime of a lease, this host no longer owns the shards.
+        // Without a reply from Redis for the lifetime of a lease, this host no longer owns the shards.
         let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
             let request = ReadInFlightShards(worker: worker, shards: portion.map(\.number))

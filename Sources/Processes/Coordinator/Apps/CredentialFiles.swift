@@ -11,7 +11,7 @@ import Supervision
     /// The trusted CA in PEM, read together with the credentials; empty means the system's CAs.
     private(set) var authority: [UInt8] = []
     private(set) var tokens: ProviderTokens?
-    /// Why the files cannot be used now; nil if they can. Credentials that were read before stay in use.
+    /// Why the files cannot be used now; nil if the files can be used. Credentials that were read before stay in use.
     private(set) var problem: String?
     private var stamps: FileStamps
     private let registry: FarmRegistry
@@ -33,8 +33,8 @@ import Supervision
         if case .certificate(let identity) = loaded { identity.certificate.notAfter } else { nil }
     }
 
-    /// Follows a changed configuration. ``load()`` reads the files.
-    func follow(_ configuration: AppConfiguration) {
+    /// Applies a changed configuration. The files are read by the next ``load()``.
+    func apply(_ configuration: AppConfiguration) {
         self.configuration = configuration
         stamps = FileStamps(configuration.files)
     }

@@ -4,8 +4,8 @@ import FarmConfiguration
 import FarmPolicy
 import StoreProtocol
 
-/// Has a worker read an app's feedback service, on schedule and on demand. The coordinator holds the signing
-/// keys and parses no network data. Of all hosts, only the one that has the app's intake does this.
+/// Makes a worker read an app's feedback service, on schedule and on demand. The coordinator holds the signing
+/// keys and parses no network data. Only the host that has the app's intake schedules readings.
 @Loop final class FeedbackScheduler {
     private let context: AppContext
     private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
@@ -13,8 +13,9 @@ import StoreProtocol
     private var nextReading = ContinuousClock.now
     private var random = SystemRandomNumberGenerator()
 
-    /// A longer reading counts as lost, for example because its coordinator has exited. Two readings at the same
-    /// time do no harm: each gets a part of the list and writes that part to Redis.
+    /// The longest time of a reading. A reading that takes longer counts as lost, for example because its coordinator has
+    /// exited. If the lost reading still runs beside the next reading, no tokens are lost: each reading gets a part of the list
+    /// and writes that part to Redis.
     private static let limit = Duration.seconds(60)
     /// The longest time between two checks, for the case that a wake-up was lost.
     private static let longestWait = Duration.seconds(30)
@@ -48,7 +49,7 @@ import StoreProtocol
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
             }
         } catch {
-            // Redis does not reply or refuses. The next try, a second later, asks again.
+            // Redis did not reply or refused the request. The next check, a second later, asks again.
             nextReading = .now + .seconds(1)
         }
     }

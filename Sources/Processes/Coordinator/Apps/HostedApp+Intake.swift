@@ -20,16 +20,17 @@ extension HostedApp {
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
 
-    /// Handles Redis's rejection of the intake's fencing token. For a released lease, a rejection is expected.
+    /// Handles Redis's rejection of the intake's fencing token. If the lease was released, the rejection is expected and ignored.
     func intakeFenced(_ token: [UInt8]) {
         if leases.held.intake?.bytes == token { leases.fenced() }
     }
 
-    /// Records that the intake process ended while it handled jobs of the app. `isOnlyApp` is true if it handled
-    /// jobs of no other app. A suspect job is refused after `limit` such ends.
+    /// Records that the intake process ended while it handled jobs of the app.
+    /// `isOnlyApp` is true if the process handled jobs of no other app.
+    /// A suspect job is refused after `limit` crashes of the intake.
     func intakeEnded(_ process: String, isOnlyApp: Bool, limit: Int) async {
         var backoff = BackOff.redis
-        // If Redis is unreachable for the lifetime of a lease, no job becomes a suspect.
+        // If Redis is unreachable for the lifetime of a lease, this host gives up and no job becomes a suspect.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {

@@ -103,14 +103,15 @@ import StoreProtocol
         await leases.leave()
     }
 
-    /// Reads the app's state in Redis and its files again soon, once for any number of calls.
+    /// Reads the app's credential files and its state in Redis again soon.
+    /// Several calls before the reading cause only one reading.
     private(set) lazy var refreshSoon = WakeUp { [weak self] in await self?.credentials.refresh() }
 
     /// Starts a reading of the feedback service soon, if one is due and this host has the app's intake.
     private(set) lazy var readFeedbackSoon = WakeUp { [weak self] in await self?.readFeedbackIfDue() }
 
-    /// Whether this host searches for faults of the app: it has the intake, or Redis refuses the leases to all hosts and this is
-    /// the first host.
+    /// Whether this host monitors the app's backlog and faults. The host with the app's intake monitors the app.
+    /// If Redis refuses the leases to all hosts, the first host does.
     func isWatched(isFirstHost: Bool) -> Bool { leases.held.intake != nil || leases.isRefused && isFirstHost }
 
     func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
@@ -119,7 +120,7 @@ import StoreProtocol
     func applyUnconfirmed() async {
         while leases.held.intake != nil {
             let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)
-            // After an error, the next round continues.
+            // After an error, the next call continues.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
         }
     }
@@ -129,7 +130,7 @@ import StoreProtocol
         guard leases.held.intake != nil else { return }
         let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
         for shard in 0..<context.shards {
-            // After an error, the next round tries again.
+            // After an error, the next call tries again.
             _ = try? await store.perform(DropOldSuppressed(shard: shard, before: oldest * 1000))
         }
     }
@@ -139,7 +140,7 @@ import StoreProtocol
         while leases.held.intake != nil {
             let hasMore = try? await store.perform(
                 TrimDeadLetters(context.retention, now: context.clock.seconds))
-            // After an error, the next round continues.
+            // After an error, the next call continues.
             guard hasMore == true else { return }
         }
     }
@@ -151,8 +152,8 @@ import StoreProtocol
         store.send(AddEvent(event)) { _ in }
     }
 
-    /// Warns once if a worker with these shards opens a connection beyond the budget: the budget is below the
-    /// number of workers.
+    /// Warns once if a worker with these shards opens a connection beyond the budget.
+    /// In this case the connection budget is below the number of workers.
     func noteBudget(_ given: Set<Int>) {
         let share = FarmBudget(configuration.budget).share(of: given, among: context.shards)
         guard share.isBeyond, !isBeyondBudget else { return }
@@ -179,7 +180,7 @@ import StoreProtocol
     /// Seconds to keep a job record after its job is finished.
     var jobRecordSeconds: Int { context.retention.jobRecordSeconds }
 
-    /// Wakes the promoter after batches were delayed; `earliest` is the time until the first is due.
+    /// Wakes the promoter after batches were delayed; `earliest` is the time until the first batch is due.
     func batchesDelayed(_ earliest: Duration) { context.onDelayedBatches(earliest) }
 
     /// The shards of one worker, with their fencing tokens.

@@ -3,7 +3,7 @@ import FarmConfiguration
 import FarmPolicy
 import StoreProtocol
 
-/// The apps that this host serves, by name; adds and removes them.
+/// Adds and removes the apps that this host serves, and finds an app by its name.
 @Loop final class HostedApps {
     private unowned let context: HostContext
     private var apps: [String: HostedApp] = [:]
@@ -18,16 +18,16 @@ import StoreProtocol
     var sorted: [HostedApp] { apps.values.sorted { $0.name < $1.name } }
     /// Whether apps can be added.
     var isPrepared: Bool { services != nil }
-    /// Whether this host has a lease of any app.
+    /// Whether this host holds a lease of at least one app.
     var haveLeases: Bool { apps.values.contains(where: \.leases.held.isOwner) }
-    /// The number of shards of all apps that this host owns.
+    /// The number of shards that this host owns, summed over all apps.
     var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.tokens.count } }
-    /// The number of shards that this host owns and other hosts should own.
+    /// The number of shards that this host owns although other hosts should own them, summed over all apps.
     var misplacedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.misplacedShards } }
 
     subscript(name: String) -> HostedApp? { apps[name] }
 
-    /// Prepares for adding apps. Call it once, when the predecessor is known.
+    /// Makes it possible to add apps. Call this function once, when the predecessor's nonce is known.
     func prepare() {
         var retention = Retention()
         retention.jobRecords = context.configuration.jobRecordsKept
@@ -54,7 +54,8 @@ import StoreProtocol
             preconditionFailure("an app is added before the coordinator is prepared")
         }
         added += 1
-        // Each app gets its own nonce: a late release of a removed app must not release leases of its replacement.
+        // Each added app gets its own nonce. If an app is removed and added again, a late release by the removed app
+        // must not release leases of the added app.
         services.nonce = "\(services.nonce).\(added)"
         let shares = context.registration.membership.shares(of: configuration.name)
         let app = HostedApp(configuration, shares: shares, services)

@@ -7,7 +7,6 @@ import StoreProtocol
 
 /// An app's credentials, read from their files and checked against the app's configuration.
 enum LoadedCredentials {
-    /// The signing key with its key id and team.
     case key(SigningKey, id: String, team: String)
     case certificate(TLSIdentity)
 
@@ -16,7 +15,8 @@ enum LoadedCredentials {
         let description: String
     }
 
-    /// - Throws: if a file cannot be read or parsed, or the certificate does not fit the app, environment or time.
+    /// - Throws: if a file cannot be read or parsed, or if the certificate is not valid now or not for the app's topic
+    ///   and environment.
     static func load(_ app: AppConfiguration) throws(Problem) -> LoadedCredentials {
         switch app.credentials {
         case .key(let file, let id, let team):
@@ -35,7 +35,7 @@ enum LoadedCredentials {
         }
     }
 
-    /// The CAs in PEM that must certify the app's gateway; empty means the system's CAs.
+    /// The trusted CAs for the certificate of the app's gateway, in PEM; empty means the system's CAs.
     /// - Throws: if the CA file cannot be read or holds no certificate.
     static func authority(of app: AppConfiguration) throws(Problem) -> [UInt8] {
         guard let file = app.caFile else { return [] }
@@ -47,7 +47,7 @@ enum LoadedCredentials {
         return pem
     }
 
-    /// A public name for the credentials, which differs for different credentials.
+    /// Identifies the credentials without revealing them. Different credentials have different fingerprints.
     var fingerprint: String {
         switch self {
         case .key(let key, let id, let team):
@@ -56,13 +56,14 @@ enum LoadedCredentials {
         }
     }
 
-    /// Why a certificate does not fit the app; nil if it fits.
+    /// Why a certificate cannot be used for the app; nil if it can.
     static func fault(of certificate: Certificate, for app: AppConfiguration, now: Int64) -> String? {
         if now >= certificate.notAfter { return "the certificate has expired" }
         if now < certificate.notBefore { return "the certificate is not valid yet" }
         let sandbox = certificate.value(ofExtension: AppleExtension.sandbox) != nil
         let production = certificate.value(ofExtension: AppleExtension.production) != nil
-        // Apple's certificates name an environment. Other certificates belong to compatible gateways.
+        // Only a certificate from Apple names its environment. A certificate for a compatible gateway names no
+        // environment, so it fits each environment.
         if sandbox || production, app.environment == .sandbox ? !sandbox : !production {
             return "the certificate is not for the environment \(app.environment.rawValue)"
         }

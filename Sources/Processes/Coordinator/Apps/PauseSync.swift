@@ -2,18 +2,19 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Applies the pauses and cancellations of an app's jobs, tokens and shards: notifies the workers of this host,
-/// and ends cancelled pushes if this host has the app's intake.
+/// Applies the pauses and cancellations of an app's jobs, tokens and shards. The workers of this host are notified. If
+/// this host holds the lease of the app's intake, it also cancels the unsent pushes of cancelled jobs.
 @Loop final class PauseSync {
     /// Paused shards, which no worker serves.
     private(set) var pausedShards: Set<Int> = []
     /// Called when the set of paused shards changes.
     var onPausedShardsChanged: @Loop () -> Void = {}
-    /// Whether this host has the app's intake.
+    /// Whether this host holds the lease of the app's intake.
     var isOwner: @Loop () -> Bool = { false }
 
     private let context: AppContext
-    /// The value of `pause_changes` in the admission hash when the pauses were last read.
+    /// The value that `pause_changes` in the admission hash had when the pauses were last read; nil before the first
+    /// read.
     private var seen: Int?
     /// Pauses and cancellations that the workers already know.
     private var announced: Set<String> = []
@@ -27,7 +28,8 @@ import StoreProtocol
 
     init(_ context: AppContext) { self.context = context }
 
-    /// Follows the app's state. Call it after every read of the state from Redis.
+    /// Applies the app's state: reads the pauses if they have changed, and cancels jobs that are due. Call this
+    /// function after every read of the state from Redis.
     func apply(_ appState: ReadAppState.State) async {
         if appState.pauseChanges != seen ?? 0 { await read(appState.pauseChanges) }
         let now = context.clock.seconds * 1000
@@ -88,7 +90,8 @@ import StoreProtocol
         return request.pauses(try await context.store.perform(request))
     }
 
-    /// Makes workers return the pushes of these jobs and shards that are not in flight. Later checkouts skip them.
+    /// Makes this host's workers return the pushes of `jobs` and `shards` that are not in flight. Later checkouts skip
+    /// these pushes.
     private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
         if !numbers.isEmpty {
@@ -102,13 +105,14 @@ import StoreProtocol
 
     // MARK: Cancelling
 
-    /// Cancels pushes in all batches that no worker holds. Later splits and retries cancel their pushes themselves.
+    /// Cancels the pushes of cancelled jobs in all batches that no worker has checked out. A split or a retry after
+    /// this sweep cancels such pushes itself.
     /// - Returns: whether all batches were examined.
     private func cancelBatches() async -> Bool {
         do throws(StoreError) {
             var start = 0
             while isOwner() {
-                let batches = try await context.store.perform(ListWaiting(.paused, start: start))
+                let batches = try await context.store.perform(ListDelayedOrPaused(.paused, start: start))
                 if batches.isEmpty { break }
                 start += try await cancel(batches)
             }
@@ -125,7 +129,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: the number of batches that still exist, according to Redis's replies.
+    /// - Returns: how many of `batches` still exist, according to Redis's replies.
     @discardableResult
     private func cancel(_ batches: [String]) async throws(StoreError) -> Int {
         var (first, cancelled) = (0, 0)

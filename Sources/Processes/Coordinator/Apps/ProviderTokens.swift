@@ -5,20 +5,21 @@ package import OpenSSL
 package import RedisClient
 package import StoreProtocol
 
-/// The provider tokens of one key id, team and signing key for one gateway. The hosts of the farm share them,
-/// sealed. A token that the gateway refused is never sent again.
+/// The provider tokens of one key id, team and signing key for one gateway. The hosts of the farm share the tokens
+/// in sealed form. A token that the gateway refused is never sent again.
 @Loop package final class ProviderTokens {
     enum Renewal {
         /// The current token is unchanged.
         case kept
-        /// A new token is the current one.
+        /// The current token is new.
         case renewed
-        /// The gateway refused the last token, and it is too early to mint another one.
+        /// The gateway refused the last token, and it is too early to mint another token.
         case refused
     }
 
     let owner: ProviderTokenOwner
-    /// The gateway whose refusals count: a key may be valid in one environment and invalid in another.
+    /// The gateway that gets the tokens. Refusals are recorded for each gateway, because a key may be valid in one
+    /// environment and invalid in another environment.
     let gateway: String
     private let key: SigningKey
     private let seal: ProviderTokenSeal
@@ -26,7 +27,7 @@ package import StoreProtocol
     private let log: Logger
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
-    /// The `iat` of a refused token that is not recorded in Redis yet.
+    /// The `iat` of a refused token whose refusal is not recorded in Redis yet; nil if every refusal is recorded.
     private var unreportedRefusal: Int64?
     /// When Redis was last asked for refusals.
     private var askedAt: ContinuousClock.Instant?
@@ -35,7 +36,7 @@ package import StoreProtocol
 
     /// How often Redis is asked for refusals that another app or host has recorded.
     private static let askingInterval = Duration.seconds(5)
-    /// How long Redis keeps a refusal: longer than hosts share a token.
+    /// How long Redis keeps a refusal. The time is longer than the time for which hosts share a token.
     private static let refusalLife = Duration.seconds(2 * 3600)
 
     package init(
@@ -49,10 +50,10 @@ package import StoreProtocol
         self.log = log
     }
 
-    /// Redis's time, because the clock of one host may be wrong.
+    /// Redis's time in seconds. It is used because a host's own clock may be wrong.
     private var now: Int64 { registry.connection.clock.seconds }
 
-    /// A public name for the credentials, which differs for different credentials.
+    /// Identifies the credentials without revealing them. Different credentials have different fingerprints.
     var fingerprint: String { owner.description }
 
     /// Seconds until a refused token may be replaced.
@@ -65,15 +66,17 @@ package import StoreProtocol
         return await renew()
     }
 
-    /// Reads refusals from Redis, then refreshes the token. For resuming after a pause.
+    /// Reads refusals from Redis, then refreshes the token. Call this function to resume the app after a pause.
     func refreshAfterPause() async -> Renewal {
         await learnRefusal()
         return await refresh()
     }
 
-    /// A token for testing the credentials: the token that the hosts share, else a first one, which is then shared.
+    /// A token for testing the credentials: the token that the hosts share. If the hosts share no token, a token is
+    /// minted and shared.
     ///
-    /// - Returns: nil if the gateway has already refused these credentials. A test then mints no token.
+    /// - Returns: nil if the gateway has already refused these credentials. In this case, no token is minted for the
+    ///   test.
     package func tokenForTrial() async -> [UInt8]? {
         await learnRefusal()
         return switch age.decide(now: now) {
@@ -85,7 +88,7 @@ package import StoreProtocol
     }
 
     private func adoptShared() async -> Bool {
-        // Without Redis, no shared token is known. The next refresh asks again.
+        // While Redis does not reply, no shared token is known. The next refresh asks Redis again.
         guard let shared = try? await registry.providerToken(of: owner) else { return false }
         return adopt(shared)
     }
@@ -124,8 +127,8 @@ package import StoreProtocol
         if age.decide(now: now) != .keep { current = [] }
     }
 
-    /// Adopts a fresh token that another host has shared, else mints a token and shares it. Calls during a renewal
-    /// get the same token.
+    /// Adopts a fresh token that another host has shared, else mints a token and shares it. A call during a renewal
+    /// waits for the renewal and returns its result.
     private func renew() async -> Renewal {
         if let renewing { return await renewing.value }
         let renewing = Loop.task { await self.renewAlone() }
@@ -181,12 +184,13 @@ package import StoreProtocol
     }
 }
 
-/// Seals the provider token that hosts share, with its signing key; bound to key id, team and key.
+/// Seals the provider token that hosts share. The seal uses the token's signing key, and is bound to key id, team and
+/// key.
 package struct ProviderTokenSeal {
     package struct Record: Equatable {
         /// When the token was issued, in seconds since 1970.
         package let issuedAt: Int64
-        /// When a token last replaced another one; nil for the first token.
+        /// When a token of these credentials last replaced another token; nil if this token is the first.
         package let renewedAt: Int64?
         package let token: [UInt8]
     }

@@ -9,15 +9,16 @@ import StoreProtocol
 @Loop final class UnknownApps {
     private unowned let context: HostContext
     private lazy var search = InboxSearch(context.registry, log: context.log)
-    /// Apps removed from this configuration since the start that Redis still knows.
+    /// Apps that were removed from this host's configuration since the start, and that Redis still knows.
     private var removedApps: Set<String> = []
 
-    /// How long no host must have configured an app before it is removed. Its hosts may be switched off meanwhile.
+    /// How long no host must have configured an app before the app is removed from Redis. The time is long, because the
+    /// app's hosts may be switched off for a while.
     private static let silence = Duration.seconds(86_400)
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Inboxes of unknown apps that hold jobs. Only the first live host searches for them.
+    /// Inboxes that contain jobs of unknown apps. Only the first live host searches for these inboxes.
     var strayInboxes: [StrayInboxes.Inbox] { search.found }
 
     var alertObservation: AlertEvaluator.Observation {
@@ -25,7 +26,7 @@ import StoreProtocol
             ?? .good
     }
 
-    /// Apps of this configuration, of the live hosts, and of hosts that were lost within the last hour.
+    /// Apps that this host, a live host, or a host lost within the last hour has configured.
     private var configuredApps: Set<String> {
         Set(context.configuration.apps.map(\.name)).union(
             context.registration.membership.hosts.flatMap(\.apps)
@@ -41,7 +42,8 @@ import StoreProtocol
         await search.search(configured: configuredApps)
     }
 
-    /// Removes apps that no coordinator configures, so that their producers are refused. Call it every few seconds.
+    /// Removes apps that no coordinator configures from Redis. Redis then refuses jobs for these apps. Call this
+    /// function every few seconds.
     func forgetApps() async {
         guard context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
@@ -59,11 +61,11 @@ import StoreProtocol
                 _ = await forget(name, after: Self.silence)
             }
         } catch {
-            // After an error, the next call, a few seconds later, tries again.
+            // After an error, the next call tries again a few seconds later.
         }
     }
 
-    /// - Returns: whether Redis knew the app; nil if Redis cannot reply now.
+    /// - Returns: whether Redis knew the app before the call; nil if Redis did not reply.
     private func forget(_ name: String, after silence: Duration) async -> Bool? {
         let store = AppStore(app: name, connection: context.redis)
         guard let wasKnown = try? await store.perform(ForgetApp(silence: silence)) else { return nil }
@@ -76,18 +78,18 @@ import StoreProtocol
     }
 }
 
-/// Searches for inboxes that belong to no configured app. It scans a part of Redis's keys each second.
+/// Searches for inboxes of apps that no host has configured. Each second, the search scans a part of Redis's keys.
 @Loop final class InboxSearch {
     private let registry: FarmRegistry
     private let log: Logger
     private var inboxes = StrayInboxes()
     private var cursor = "0"
-    /// When to search again after Redis refused the last search.
+    /// When to search again after Redis refused a search; nil if Redis did not refuse the last search.
     private var nextSearch: ContinuousClock.Instant?
 
     /// The number of keys that are scanned per second.
     private static let keys = 500
-    /// The delay after a refusal. Meanwhile the Redis user may get the right to scan.
+    /// The delay after a refusal. During the delay, an operator may give the Redis user the right to scan.
     private static let pause = Duration.seconds(60)
 
     init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
@@ -122,7 +124,7 @@ import StoreProtocol
         }
     }
 
-    /// A description for operators; nil if no inbox was found.
+    /// Describes the found inboxes for operators; nil if no inbox was found.
     static func text(_ found: [StrayInboxes.Inbox], apps: [String]) -> String? {
         guard let first = found.first else { return nil }
         let name = Excerpt.of(first.name)

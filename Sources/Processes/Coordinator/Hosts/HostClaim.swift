@@ -4,12 +4,12 @@ import StoreProtocol
 
 /// Detects whether another live coordinator uses this host's name.
 ///
-/// An old registry entry proves little: a crashed coordinator's entry stays for some seconds, and a Redis that lost its
-/// latest writes may show a removed entry. But an entry that is renewed belongs to a live coordinator.
+/// An existing registry entry is no proof: a crashed coordinator's entry stays for some seconds, and a Redis that lost
+/// its latest writes may show a removed entry. Only an entry that is renewed proves that a coordinator is live.
 struct HostClaim {
     enum Observation: Equatable {
         case ours
-        /// Another process has the name. Its claim expires after this time without a heartbeat.
+        /// Another process has the name. Its claim expires after this time if the process writes no heartbeat.
         case held(for: Duration)
         case lost
     }
@@ -29,7 +29,7 @@ struct HostClaim {
     }
 }
 
-/// Makes a name that no other owner of a lease has or had.
+/// Makes the nonce of an owner of leases. No other owner has or had the same nonce.
 enum Nonce {
     /// Makes 16 random hexadecimal digits.
     static func make() -> String { Hexadecimal.text(of: SecureRandom.bytes(8)) }

@@ -3,15 +3,17 @@ import Glibc
 
 /// Ensures that no other coordinator of this state folder, and none of its workers, is alive.
 ///
-/// There are two locks. Only the coordinator holds the first lock, which ends with the process. Every process that
-/// inherited the descriptor holds the second lock. After a coordinator was killed, its workers hold it until they exit.
-/// The lock file contains the holder's nonce, with which the next coordinator takes over the leases at once.
+/// There are two locks. Only the coordinator holds the first lock. When the coordinator exits, the first lock is
+/// released. The second lock is held by the coordinator and by its workers, which inherit the descriptor. After a
+/// coordinator was killed, its workers hold the second lock until they exit. The lock file contains the holder's nonce,
+/// with which the next coordinator takes over the leases at once.
 ///
-/// Workers that do not exit, because a user has stopped them, do not block a start. The lock file is then replaced,
-/// and the old leases expire like the leases of a failed host.
+/// If workers do not exit because a user has suspended them, the next coordinator starts nevertheless. It replaces the
+/// lock file, and the old leases expire like the leases of a failed host.
 @Loop final class HostLock {
     let descriptor: Int32
-    /// The nonce of the lock's previous holder; empty if there was none or if its workers may be alive.
+    /// The nonce of the lock's previous holder; empty if there was no holder, or if the holder's workers may be
+    /// alive.
     let predecessor: String
     /// Whether workers of the previous coordinator may be alive.
     let hasOrphans: Bool
@@ -30,7 +32,8 @@ import Glibc
         }
     }
 
-    /// Waits for a coordinator that stops, and for the workers of an exited one. They exit within seconds.
+    /// Takes both locks. Waits while another coordinator stops, and while the workers of an exited coordinator exit,
+    /// which takes seconds.
     init(path: String, nonce: String, timeout: Duration, onWait: @Loop () -> Void) async throws {
         let own = try Self.opened(path + ".own")
         self.own = own
@@ -43,7 +46,8 @@ import Glibc
         hasOrphans = try await !Self.lock(opened, within: timeout, onWait)
         if hasOrphans {
             close(opened)
-            // The old file must go: its nonce would count as that of an exited coordinator.
+            // Remove the old file. If it stayed, its nonce would be taken for the nonce of a coordinator whose workers
+            // have exited.
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw Failure.cannotReplace(path: path, reason: String(cString: strerror(errno)))
             }
@@ -56,7 +60,7 @@ import Glibc
         isOurs = true
     }
 
-    /// Adopts both locks from the predecessor. They stay locked when the predecessor exits.
+    /// Adopts both locks from the predecessor. The locks stay held when the predecessor exits.
     init(inherited descriptor: Int32, own: Int32) {
         (self.descriptor, self.own) = (descriptor, own)
         (predecessor, hasOrphans) = ("", false)
@@ -64,7 +68,7 @@ import Glibc
     }
 
     /// Stores a nonce. If this process dies, the next coordinator takes over the leases under this nonce.
-    func take(_ nonce: String) { Self.write(nonce, to: descriptor) }
+    func store(_ nonce: String) { Self.write(nonce, to: descriptor) }
 
     private static func opened(_ path: String) throws(Failure) -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

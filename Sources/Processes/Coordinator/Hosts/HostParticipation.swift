@@ -4,7 +4,7 @@ import EventLoop
 @Loop struct HostParticipation {
     unowned let context: HostContext
 
-    /// Takes no new work until ``resume()``. The host's shards go to other hosts that serve, if any.
+    /// Takes no new work until ``resume()``. The host's shards go to hosts that take new work, if such hosts exist.
     func becomeQuiet() {
         guard !context.lifecycle.isQuiet else { return }
         context.log.notice("quiet: taking no new work")
@@ -12,7 +12,7 @@ import EventLoop
         for app in context.apps.all { app.isQuiet = true }
         context.shards.setQuiet(true)
         Loop.task {
-            // Other hosts first learn that this host serves nothing.
+            // First tell the other hosts that this host takes no new work.
             await self.context.registration.sendHeartbeatAndAnnounce()
             for app in self.context.apps.all {
                 self.context.handOver.handOverMisplaced(of: app)
@@ -21,7 +21,7 @@ import EventLoop
         }
     }
 
-    /// Hands all shards over, and keeps running. Other hosts first learn that this host takes no new work.
+    /// Hands all shards over, and keeps running. Tells the other hosts first that this host takes no new work.
     func becomeDrained() {
         guard !context.lifecycle.isDrained else { return }
         context.log.notice("draining: handing all shards over")

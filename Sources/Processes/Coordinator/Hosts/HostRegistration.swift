@@ -5,16 +5,17 @@ import StoreProtocol
 /// This host's entry in the farm's registry: claims the host's name, writes heartbeats, and observes the other hosts.
 @Loop final class HostRegistration {
     private unowned let context: HostContext
-    /// How long a host counts as live without a heartbeat. Leases live longer, so a new owner of a shard knows which host has
-    /// failed.
+    /// How long a host counts as live without a heartbeat. Leases last longer: when a new owner acquires a failed
+    /// host's shard, it already knows which host has failed.
     private static let heartbeatLifetime = Duration.seconds(6)
 
-    /// The live hosts, and which of them should own which shards.
+    /// The live hosts, and the shards that each live host should own.
     private(set) var membership: Membership
-    /// The nonce of this host's predecessor if it is known to have exited, else empty. Its heartbeat is replaced at once.
+    /// The nonce of the predecessor of this process if the predecessor is known to have exited, else empty. This host
+    /// replaces the heartbeat of an exited predecessor at once.
     var predecessor = ""
     private var claim = HostClaim()
-    /// Writes the heartbeat soon, once for any number of calls.
+    /// Writes the heartbeat soon. Several calls cause only one heartbeat.
     private(set) lazy var heartbeatSoon = WakeUp { [unowned self] in await sendHeartbeat() }
 
     init(_ context: HostContext) {
@@ -24,10 +25,11 @@ import StoreProtocol
 
     // MARK: Questions
 
-    /// Whether this host does the farm's common tasks, which the first of the live hosts does.
+    /// Whether this host is the first of the live hosts. The first host does the tasks that only one host of the farm
+    /// does.
     var isFirstHost: Bool { membership.hosts.first?.name == context.host }
 
-    /// Whether the other hosts know that this host serves nothing.
+    /// Whether the registry, which the other hosts read, shows capacity 0 for this host.
     var isKnownQuiet: Bool { membership.hosts.contains { $0.name == context.host && $0.capacity == 0 } }
 
     /// Live hosts that can take over this host's shards.
@@ -59,8 +61,8 @@ import StoreProtocol
 
     /// Kills hanging children and writes the heartbeat. Call it once a second.
     ///
-    /// While the predecessor has the host's name, this process only reads the live hosts. While the successor has the name,
-    /// it does nothing.
+    /// While the predecessor has the host's name, this process only reads the live hosts. While the successor has the
+    /// name, this function does nothing.
     func sendHeartbeat() async {
         context.fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
@@ -92,7 +94,6 @@ import StoreProtocol
     /// Makes the other hosts read the registry, because this host starts, stops, or changes what it serves.
     func announceChange() { context.registry.send(HostCommand.hosts.text) }
 
-    /// Writes the heartbeat, then notifies the other hosts.
     func sendHeartbeatAndAnnounce() async {
         await sendHeartbeat()
         announceChange()
@@ -105,11 +106,11 @@ import StoreProtocol
 
     private func logNameHeld(for remaining: Duration) {
         context.log.notice(
-            "another coordinator holds this host's name: waiting until its claim expires",
+            "another coordinator uses this host's name: waiting until the other coordinator's heartbeat expires",
             metadata: ["host": "\(context.host)", "until": "\(remaining)"])
     }
 
-    /// Stops this process: another one took the host's name while this process was stopped for a long time.
+    /// Stops this process. Another process took the host's name while this process was suspended for a long time.
     private func loseName() {
         guard context.lifecycle.failure == nil else { return }
         context.log.critical(

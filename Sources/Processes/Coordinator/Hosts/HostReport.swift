@@ -24,7 +24,7 @@ import StoreProtocol
         let isLeaving = context.lifecycle.isLeaving
         return Heartbeat(
             host: context.host, nonce: context.nonce,
-            // If all workers of a host are quiet, its shards go to other hosts that serve, if any.
+            // A host whose workers are all quiet reports capacity 0, so hosts with capacity get its shards.
             capacity: isLeaving || context.shards.placement.isAllQuiet
                 ? 0
                 : context.fleet.slots.prefix(context.scaling.capacity).count { $0.child.state != .failed },
@@ -40,7 +40,8 @@ import StoreProtocol
         }
     }
 
-    /// Faults of files. The host continues with the contents that it read before.
+    /// Problems of the configuration file and of credential files. Until a problem is solved, the host uses the
+    /// contents that it read before.
     private var problems: [String] {
         let credentials = context.apps.all.compactMap { app in
             app.credentials.pauseReason == nil

@@ -2,7 +2,7 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Receives messages on Redis channels: commands for hosts, and wake-ups with the shards of an app that have batches.
+/// Receives messages on Redis channels: commands for hosts, and wake-ups that name an app's shards with ready batches.
 ///
 /// Equal messages are merged, so a flood of messages causes one read and needs the memory of one message.
 @Loop final class WakeUpListener {
@@ -38,7 +38,7 @@ import StoreProtocol
             if !context.wakeUps.note(text, of: app.name) {
                 context.logRefusedValue(
                     at: String(decoding: channel, as: UTF8.self),
-                    reason: "a message names shards that do not exist; there are \(context.shardCount)")
+                    reason: "a message names shards that do not exist; this farm has \(context.shardCount)")
             }
         }
     }

@@ -8,15 +8,15 @@ import StoreProtocol
 @Loop final class AppLeases {
     /// The result of one call of ``runRound()``.
     enum Outcome {
-        /// Redis has confirmed the leases. They are valid from the moment before the call.
+        /// Redis has confirmed the leases. The leases are valid from the moment before the call.
         case kept
-        /// Redis failed temporarily. Earlier confirmations stay valid.
+        /// Redis failed temporarily. Leases that Redis confirmed earlier stay valid until they expire.
         case pending
-        /// Redis refuses this app's leases. This host then owns none of them; other apps are not affected.
+        /// Redis refuses this app's leases. This host then owns none of the leases; other apps are not affected.
         case refused
     }
 
-    /// Called when leases were acquired, lost or withdrawn.
+    /// Called after leases were acquired, lost or withdrawn.
     var onChange: @Loop () -> Void = {}
     /// Reclaims batches that previous owners of these shards had checked out. Returns false if Redis failed.
     var onAcquired: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
@@ -28,7 +28,7 @@ import StoreProtocol
     private let store: AppStore
     private let log: Logger
     private var isInTrouble = false
-    /// Whether Redis refused the last call: a key has the wrong type, or a right is missing.
+    /// Whether Redis refused the last call, because a key has the wrong type or the Redis user lacks a right.
     private(set) var isRefused = false
     /// The number of leases that were lost or have expired so far.
     private(set) var lost = 0
@@ -51,7 +51,7 @@ import StoreProtocol
         passChangeOn()
         do throws(StoreError) {
             while let step = held.nextStep(at: .now) {
-                try await take(step)
+                try await perform(step)
                 passChangeOn()
             }
             if isInTrouble { log.notice("leases are renewed again") }
@@ -63,13 +63,14 @@ import StoreProtocol
             held.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
-            // The leases expire at once: all apps share one lease clock for workers, and the other apps keep renewing it.
+            // The app's leases must expire at once. They would not expire by the workers' lease clock: all apps share
+            // the clock, and the other apps keep renewing it.
             expire()
             return .refused
         }
     }
 
-    private func take(_ step: HeldLeases.Step) async throws(StoreError) {
+    private func perform(_ step: HeldLeases.Step) async throws(StoreError) {
         switch step {
         case .release(let call):
             _ = try await store.perform(call)
@@ -102,7 +103,7 @@ import StoreProtocol
 
     /// Releases all leases, so that other hosts need not wait for their expiry.
     func leave() async {
-        // Forget the leases before the call, so that no renewal happens meanwhile.
+        // Forget the leases before the call, so that they are not renewed during the call.
         held.forgetAll()
         passChangeOn()
         // If this call fails, the next owner waits until the leases expire.
@@ -130,7 +131,7 @@ import StoreProtocol
         passChangeOn()
     }
 
-    /// Keeps shards that their workers have not released in time.
+    /// Keeps the leases of leaving shards that their workers have not released in time.
     func keepOverdue() {
         let late = held.keepOverdue(at: .now)
         guard late > 0 else { return }

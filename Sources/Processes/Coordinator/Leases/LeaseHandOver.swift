@@ -1,10 +1,11 @@
 import EventLoop
 
-/// Hands leases over to other hosts or to the successor, each as soon as no worker has batches of the shard.
+/// Hands leases over to other hosts or to the successor. A lease is handed over as soon as no worker has batches
+/// of its shard.
 @Loop struct LeaseHandOver {
     unowned let context: HostContext
 
-    /// Continues hand-overs. Call it with every heartbeat.
+    /// Continues hand-overs that have begun. Call this function with every heartbeat.
     func proceed() {
         for app in context.apps.all {
             handOverNext(of: app)
@@ -51,17 +52,20 @@ import EventLoop
         context.leases.renewSoon()
     }
 
-    /// Releases leaving shards that no worker uses: the worker does not run, is quiet, or has released them.
+    /// Releases leaving shards that no worker uses. A worker does not use a shard if the worker does not run, is
+    /// quiet, or has released the shard.
     func releaseUnheldShards(of app: HostedApp) {
         shardsBecameEmpty(
             app.leases.held.leaving.filter { context.shards.holder(of: $0, app) == nil }, of: app)
     }
 
-    /// Releases the leaving shards among these, because no worker has batches of them.
+    /// Releases the leases of those shards in `numbers` that are leaving. Call this function when no worker has batches
+    /// of the shards in `numbers`.
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
         guard app.leases.held.shardsEmptied(numbers) else { return }
-        // Withdraw the next portion at once. One portion per heartbeat would make a hand-over take many seconds.
+        // Begin to hand over the next few shards at once. If this waited for the next heartbeat, a hand-over would take
+        // many seconds.
         handOverNext(of: app)
         context.leases.wake()
     }

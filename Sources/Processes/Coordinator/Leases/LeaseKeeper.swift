@@ -1,11 +1,11 @@
 import EventLoop
 import Leasing
 
-/// Renews the leases of all apps in time, and tells workers until when they may start pushes.
+/// Renews the leases of all apps in time, and tells the workers the time until which they may start pushes.
 @Loop final class LeaseKeeper {
     private unowned let context: HostContext
     private var rounds = LeaseRounds(now: .now)
-    /// Ends the pause between two rounds.
+    /// Ends the delay between two rounds.
     private let wakeUp = AsyncEvent()
     /// The number of leases that apps had lost before the apps were removed.
     private var lostByRemovedApps = 0
@@ -15,13 +15,14 @@ import Leasing
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Until when workers may start pushes, by the clock that the host's processes share.
+    /// The time until which workers may start pushes, by the clock that the host's processes share.
     var end: UInt64 { rounds.clock.end }
 
     /// The number of leases that were lost or have expired since the start.
     var lost: Int { context.apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }
 
-    /// Renews all leases in time until the task is cancelled. Single apps get an early renewal after an event.
+    /// Renews all leases in time until the task is cancelled. After an event of an app, that app's leases are renewed
+    /// early.
     func run() async {
         while !Task.isCancelled {
             let now = ContinuousClock.now
@@ -48,9 +49,11 @@ import Leasing
         }
     }
 
-    /// Renews several apps at once, so that an app with many batches to reclaim hardly delays the others.
+    /// Renews the leases of several apps at once, so that an app with many batches to reclaim hardly delays the other
+    /// apps.
     ///
-    /// - Returns: whether Redis has confirmed all leases. An app that Redis refuses has no leases left.
+    /// - Returns: whether Redis has confirmed all leases. An app whose leases Redis refuses has no leases left, and
+    ///   does not count.
     private func runAllRounds() async -> Bool {
         let all = Array(context.apps.all)
         var isConfirmed = true
@@ -67,7 +70,7 @@ import Leasing
         wakeUp.signal()
     }
 
-    /// Ends the pause early, so that apps with a pending event are handled now.
+    /// Ends the delay between two rounds early, so that the leases of apps with a pending event are renewed now.
     func wake() { wakeUp.signal() }
 
     /// Keeps the count of an app's lost leases when the app is removed.

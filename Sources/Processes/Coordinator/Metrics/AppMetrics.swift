@@ -58,7 +58,8 @@ import StoreProtocol
                 "pushfarm_pushes_total", "Pushes with an outcome that this host has settled.", count,
                 ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
-        // Write zeros from the start: Prometheus computes no rate for a series that begins with its first count.
+        // Write zeros from the start. If a series began with its first count, Prometheus would compute no rate for this
+        // count.
         for lane in Lane.allCases { add(lane, .delivered, "", 0) }
         let outcomes = totals.outcomes.sorted {
             ($0.key.lane.rawValue, $0.key.kind.rawValue, $0.key.reason)
@@ -135,7 +136,8 @@ extension RetryCause {
     }
 }
 
-/// Reasons of failures that have a label of their own: a gateway may send any reason, and each label costs a time series.
+/// Reasons of failures that have their own label value. The set is limited, because a gateway may send any text as a
+/// reason, and each label value costs a time series.
 enum MetricReasons {
     static let other = "other"
 

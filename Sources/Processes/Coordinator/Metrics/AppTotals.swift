@@ -17,8 +17,9 @@ import StoreProtocol
     private(set) var outcomes: [Outcome: UInt64] = [:]
     private(set) var retries: [RetryCause: UInt64] = [:]
     private(set) var maybeDuplicated: UInt64 = 0
-    /// The number of pushes sent, and of gateway connections opened.
+    /// The number of pushes sent.
     private(set) var sent: UInt64 = 0
+    /// The number of gateway connections opened.
     private(set) var dials: UInt64 = 0
     private(set) var gateway = LatencyCounts()
     private(set) var settle = LatencyCounts()
@@ -32,7 +33,7 @@ import StoreProtocol
 
     func wait(_ lane: Lane) -> LatencyCounts { lane == .high ? highWait : bulkWait }
 
-    /// Updates the rates. Call it once a second.
+    /// Updates the rates and latencies of the last seconds. Call this function once a second.
     func tick(at now: ContinuousClock.Instant) {
         var waits = highWait
         waits.add(bulkWait)
@@ -41,7 +42,7 @@ import StoreProtocol
             at: now)
     }
 
-    /// Counts outcomes that Redis has settled.
+    /// Counts the outcomes in settlements that Redis has applied.
     ///
     /// - Parameter now: the current time in Redis, in milliseconds.
     func settled(_ settlements: [Settlement], at now: Int64) {
@@ -81,7 +82,8 @@ extension LatencyCounts {
 }
 
 extension AppTotals {
-    /// The number of gateway responses so far, and how many of them were errors. A 410 does not count as an error.
+    /// `all` is the number of gateway responses so far, and `errors` is the number of these responses that were errors.
+    /// A 410 does not count as an error.
     var answers: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)
         for (outcome, count) in outcomes {
@@ -106,8 +108,9 @@ extension AppTotals {
 struct RecentAppNumbers {
     typealias Instant = ContinuousClock.Instant
 
-    /// Pushes that got an outcome in the last second, and responses in that second that were errors.
+    /// The number of pushes that got an outcome in the last second.
     private(set) var rate: UInt64 = 0
+    /// The number of responses in the last second that were errors.
     private(set) var errors: UInt64 = 0
     /// The gateway's latency in the last ten seconds, in milliseconds; nil if nothing was measured.
     private(set) var latency: (p50: Double, p99: Double)?
@@ -117,7 +120,7 @@ struct RecentAppNumbers {
     private var last: (at: Instant, settled: UInt64, errors: UInt64)?
     private static let window = 10
 
-    /// Updates the rates. Call it once a second with the sums since the start.
+    /// Calculates the numbers of the last second. Call this function once a second with the sums since the start.
     mutating func tick(
         settled: UInt64, errors: UInt64, gateway: LatencyCounts, wait: LatencyCounts, at now: Instant
     ) {

@@ -1,27 +1,29 @@
 import EventLoop
 import StoreProtocol
 
-/// Reads the backlog of each app whose intake this host has, every few seconds. So only one host reads each app.
+/// Reads, every few seconds, the backlog of each app whose intake is on this host. An app's intake is on one host, so
+/// only one host reads an app's backlog.
 @Loop final class BacklogMonitor {
-    /// An app's last reading. It stays valid while Redis does not reply, as long as this host has the app.
+    /// The last reading of an app's backlog. While Redis does not reply, the last reading is kept.
     struct Reading {
         var backlog: BacklogReading?
-        /// Keys of the wrong type, and entries that cannot be read.
+        /// Redis keys of the wrong type, and stored entries that cannot be read.
         var faults: ReadFaults.Reply?
-        /// The guard's counts, and the number of suppressions that await confirmation.
+        /// The counts of the app's guard, and the number of suppressions that await confirmation; nil before the first
+        /// reading.
         var guarded: (counts: ReadGuard.Reply, waiting: Int)?
     }
 
     private(set) var readings: [String: Reading] = [:]
 
-    /// The time between two readings of an app.
+    /// The time between two readings of an app's backlog.
     static let interval = Duration.seconds(5)
 
-    /// - Parameter isFirstHost: whether to read also apps whose leases Redis refuses to every host.
+    /// - Parameter isFirstHost: whether to read also the backlogs of apps whose leases Redis refuses to every host.
     func update(of apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: Reading] = [:]
         for app in apps where app.isWatched(isFirstHost: isFirstHost) {
-            // After an error, the part of the earlier reading stays until the next round.
+            // If one of the requests fails, the earlier values of its part of the reading stay until the next round.
             var reading = readings[app.name] ?? Reading()
             if let backlog = try? await Self.read(app) { reading.backlog = backlog }
             if let faults = try? await app.store.perform(ReadFaults(shards: app.context.shards)) {
@@ -48,11 +50,11 @@ import StoreProtocol
     }
 }
 
-/// An app's backlog, as Redis last reported it to the host that has the intake.
+/// An app's backlog, as the host with the app's intake last read it from Redis.
 struct BacklogReading {
     var depths: ReadDepths.Reply
     var ages: ReadAges.Reply
     var refusals: ReadRefusals.Reply
-    /// Jobs that were refused in the last minute.
+    /// The number of jobs that were refused in the last minute.
     var refusedLastMinute: Int
 }

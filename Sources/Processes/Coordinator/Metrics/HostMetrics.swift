@@ -5,7 +5,8 @@ import FarmPolicy
 @Loop struct HostMetrics {
     unowned let context: HostContext
 
-    /// The number of apps, in order of their names, with their own label. Further apps share the label `other`.
+    /// The maximum number of apps with their own label value: the first apps in order of their names. All other apps
+    /// share the label value `other`.
     private static let mostLabels = 200
 
     var text: String {

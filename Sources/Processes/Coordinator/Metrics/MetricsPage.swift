@@ -3,8 +3,8 @@ import FarmPolicy
 /// A page of metrics in Prometheus's text format, 0.0.4.
 ///
 /// Names and labels follow the conventions of swift-metrics' Prometheus back end: snake case, `_total` at the end of
-/// counters, seconds and bytes as units. The library is not used, because its handlers must lock for calls from
-/// any thread. Here the values already exist as plain values of the loop, and are read on request.
+/// counters, seconds and bytes as units. The back end itself is not used, because its handlers use locks, so that any
+/// thread may call them. The coordinator's values are plain values of the loop, and are read when a page is requested.
 struct MetricsPage {
     private enum Kind: String { case counter, gauge, histogram }
 
@@ -15,12 +15,13 @@ struct MetricsPage {
         var name: String
         var kind: Kind
         var help: String
-        /// The index of each value by its written labels, in the order in which values were added.
+        /// The index of each value, by the value's labels as they are written. Values are stored in the order in which
+        /// they were added.
         var places: [String: Int] = [:]
         var labels: [String] = []
         var values: [Double] = []
         var histograms: [LatencyCounts] = []
-        /// The number of histogram buckets that are written.
+        /// The number of histogram buckets below `+Inf` that are written.
         var bounds = 0
 
         mutating func place(of labels: String) -> Int {

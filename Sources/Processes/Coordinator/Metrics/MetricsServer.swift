@@ -9,12 +9,12 @@ import Web
     private unowned let context: HostContext
     private lazy var server = PageServer(urgent: ["/healthz", "/readyz"]) { [unowned self] in page($0) }
     private var opening: Task<Void, Never>?
-    /// This process's socket file, to notice that another coordinator has replaced the file.
+    /// This process's socket file; with its inode, this process notices that another coordinator has replaced the file.
     private var socket: (path: String, inode: UInt64)?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Opens the address. The farm runs even if this fails, and opening is retried.
+    /// Opens the address. If this fails, the farm runs without the metrics page, and opening is retried.
     func open() {
         guard let place = context.configuration.metrics else { return }
         let log = context.log
@@ -71,7 +71,8 @@ import Web
         }
     }
 
-    /// Removes the socket file of a killed coordinator. No other coordinator of this host is alive.
+    /// Removes the socket file of a killed coordinator. This is safe, because no other coordinator of this host is
+    /// alive.
     private func removeStale(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }

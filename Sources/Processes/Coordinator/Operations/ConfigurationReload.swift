@@ -11,7 +11,8 @@ import StoreProtocol
     init(_ context: HostContext) { self.context = context }
 
     /// - Returns: a description of the changes.
-    /// - Throws: why the configuration is refused. In that case nothing has changed.
+    /// - Throws: the reason why the configuration is refused. After a refusal, the previous configuration still
+    ///   applies.
     func run(_ isDry: Bool = false) async throws(OperationRefusal) -> String {
         if isDry {
             let next = try read()
@@ -39,12 +40,12 @@ import StoreProtocol
                 "some changes take effect at the next start",
                 metadata: ["keys": "\(differences.needRestart.joined(separator: ", "))"])
         }
-        await follow(next, differences)
+        await apply(next, differences)
         return describe(differences, waiting) + resumeAfterReload()
     }
 
     /// Retries workers that failed to start, and ends a drain, as part of a reload.
-    /// - Returns: a text for the operator about whether the host takes work.
+    /// - Returns: a text that tells the operator whether the host takes work.
     private func resumeAfterReload() -> String {
         context.fleet.retryFailedWorkers()
         let wasDrained = context.lifecycle.isDrained
@@ -64,10 +65,10 @@ import StoreProtocol
         } catch { throw refuse("\(error)") }
     }
 
-    /// Reads the credential files that the apps name, without using them yet.
+    /// Reads and checks the credential files that the apps name. The credentials are not used yet.
     ///
     /// - Returns: for each app that already lacks credentials, why it still lacks them.
-    /// - Throws: if the credentials of another app are faulty.
+    /// - Throws: if the credentials of an app that does not lack credentials now are faulty.
     private func checkCredentials(of next: Configuration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {
@@ -91,11 +92,11 @@ import StoreProtocol
 
     // MARK: Following
 
-    private func follow(_ next: Configuration, _ differences: ConfigurationChanges) async {
+    private func apply(_ next: Configuration, _ differences: ConfigurationChanges) async {
         let haveWorkersChanged = next.workers != context.configuration.workers
         context.adopt(next)
-        context.alerts.follow(next.alerts)
-        // A number of workers that an operator has set overrides the configuration.
+        context.alerts.apply(next.alerts)
+        // If an operator has set the number of workers, the configured number does not apply.
         if haveWorkersChanged, context.desired.scale == nil {
             context.scaling.set(context.scaling.configured)
         }
@@ -123,7 +124,7 @@ import StoreProtocol
     ) -> String {
         let workers = changes.workers.map { count in
             let text = WorkerScaling.desired(count).text
-            // A number of workers that an operator has set overrides the configuration.
+            // If an operator has set the number of workers, the configured number does not apply.
             return context.desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
         }
         let differences = [

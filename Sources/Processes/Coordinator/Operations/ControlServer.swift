@@ -5,9 +5,10 @@ import PushModel
 import Supervision
 import Transport
 
-/// The coordinator's control socket: each connection carries one command and its replies. Works during a Redis outage.
+/// The coordinator's control socket: each connection carries one command and its replies. The socket works during
+/// a Redis outage.
 ///
-/// Every user who can open the socket, in the folder of mode 0700, counts as the operator.
+/// The socket is in a folder of mode 0700. Every user who can open the socket counts as the operator.
 @Loop final class ControlServer {
     private typealias Link = ControlLink<OperatorAnswer, OperatorCommand>
 
@@ -31,7 +32,7 @@ import Transport
         (self.path, self.log, self.take) = (path, log, take)
     }
 
-    /// Opens the socket. The coordinator runs without a socket if this fails.
+    /// Opens the socket. If this fails, the coordinator runs without the socket.
     func open() async {
         unlink(path)  // Remove the socket of an earlier coordinator.
         do {
@@ -43,7 +44,7 @@ import Transport
         }
     }
 
-    /// Accepts no new clients. Connected clients stay for their replies, until ``close()``.
+    /// Accepts no new clients. Connected clients can receive their replies until ``close()``.
     /// - Parameter isKept: whether the socket file stays, because another coordinator uses the path now.
     func shut(isKept: Bool = false) {
         guard let listener else { return }
@@ -73,7 +74,8 @@ import Transport
                 guard let link = self?.visitors[key] else { return }
                 link.send(answer)
                 guard answer.isLast else { return }
-                // Send the reply at once, because the process may exit. The client disconnects after reading it.
+                // Send the reply at once, because the process may exit. The client disconnects after it has read the
+                // reply.
                 link.sendNow()
                 self?.expect(key)
             }

@@ -2,7 +2,8 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The state that operators want to last, as stored in Redis: numbers of workers, and hosts that shards are pinned to.
+/// The desired state that operators have set and Redis stores: each host's number of workers, and the host that each
+/// pinned shard belongs to.
 @Loop final class DesiredState {
     private unowned let context: HostContext
     /// The number of workers that an operator has set; nil if the configured number applies.
@@ -11,7 +12,7 @@ import StoreProtocol
     init(_ context: HostContext) { self.context = context }
 
     /// Reads the desired state and applies it.
-    func follow() async {
+    func apply() async {
         let desired: [String: String]
         do throws(RedisError) { desired = try await context.registry.desired() } catch {
             return context.log.debug("cannot read the desired state", error: error)
@@ -21,7 +22,8 @@ import StoreProtocol
     }
 
     /// Stores the number of workers that an operator has set; nil means the configured number.
-    /// - Returns: whether Redis has stored it. Otherwise the number applies until this process ends.
+    /// - Returns: whether Redis has stored the number. If Redis has not stored the number, the number applies until
+    ///   this process ends.
     func setScale(_ scale: String?) async -> Bool {
         self.scale = scale
         return await store(scaleName, scale)
@@ -30,7 +32,7 @@ import StoreProtocol
     /// Pins a shard to this host.
     func pin(_ shard: Int, of app: String) async {
         _ = await store(Pins.name(app: app, shard: shard), context.host)
-        await follow()
+        await apply()
     }
 
     private var scaleName: String { "scale:" + context.host }

@@ -7,7 +7,7 @@ import Supervision
 @Loop struct DiagnosticCommands {
     unowned let context: HostContext
 
-    /// Kills processes of this farm whose coordinator has exited.
+    /// Kills child processes of this farm whose coordinator has exited.
     func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
         let lock = context.configuration.stateDirectory + "/coordinator.lock"
         let orphans = Orphans.of(lock: lock, except: getpid())

@@ -13,7 +13,7 @@ import PushModel
     private(set) lazy var control = ControlServer(
         context.configuration.stateDirectory + "/control.sock", log: context.log
     ) { [unowned self] command, reply in consumer.begin(command, reply: reply) }
-    /// Reads new commands soon, once for any number of calls.
+    /// Reads new commands soon. Several calls cause only one read.
     private(set) lazy var readSoon = WakeUp { [unowned self] in await read() }
 
     init(_ context: HostContext) { self.context = context }
@@ -22,8 +22,8 @@ import PushModel
 
     /// Reads the commands that operators have put into Redis for this host.
     ///
-    /// During an upgrade, only the coordinator with the host's name reads commands. The other one does not know about
-    /// the upgrade, and operators do not mean its workers.
+    /// During an upgrade, only the coordinator with the host's name reads commands. The coordinator without the name
+    /// does not know about the upgrade, and operators' commands do not mean its workers.
     func read() async {
         guard context.lifecycle.nameHolder == .thisProcess else { return }
         await consumer.readNew()
@@ -36,7 +36,7 @@ import PushModel
 
     // MARK: Verbs
 
-    /// Carries out a command. When the reply is sent, the host's registry entry already shows the effect.
+    /// Carries out a command. The host's registry entry shows the effect of the command before the reply is sent.
     private func carryOut(
         _ command: OperatorCommand, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
@@ -90,7 +90,7 @@ import PushModel
         }
     }
 
-    /// The worker that the command names; nil if the command concerns the whole host.
+    /// The worker that the command names; nil if the command is for the whole host.
     private func worker(_ words: OperatorArguments) throws(OperationRefusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
         let size = context.shards.placement.size
@@ -105,7 +105,7 @@ import PushModel
 
     /// Applies at once the pauses, rates and desired state that Redis stores.
     private func followStoredState() async -> String {
-        await context.desired.follow()
+        await context.desired.apply()
         for app in context.apps.all { await app.credentials.refresh() }
         return "the stored state is applied"
     }
@@ -127,7 +127,7 @@ import PushModel
                 "would drain and end the coordinator, \(context.shards.placement.size) workers and the intake"
         }
         guard context.lifecycle.hasChildren else {
-            // Send the reply before the stop, because afterwards no process is left to send it.
+            // Send the reply before the stop, because no process can send it after the stop.
             Loop.task {
                 _ = await self.context.changes.until(.now + .seconds(5)) { operation.hasEnded }
                 self.context.shutdown.stop()

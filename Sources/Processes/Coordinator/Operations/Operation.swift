@@ -17,7 +17,7 @@ import PushModel
     /// Reports progress as a text for people. If sending is slow, only the latest text is sent.
     func progress(_ text: String) { say(OperatorAnswer(host: host, state: .working, text: text)) }
 
-    /// Sends the last reply. Nothing is sent after it.
+    /// Sends the last reply. No further reply is sent.
     func end(_ answer: OperatorAnswer) async {
         say(answer)
         await replying?.value
@@ -38,7 +38,7 @@ import PushModel
 }
 
 /// Makes operators' changes of workers or leases run one at a time.
-@Loop final class ExclusiveChange {
+@Loop final class OperationLock {
     /// The change that is running.
     private var current: String?
 
@@ -57,7 +57,6 @@ import PushModel
 /// The words and options of an operator's command.
 struct OperatorArguments {
     let words: [String]
-    /// The names of the options.
     private let options: Set<String>
 
     /// Parses arguments. Options have the form `--name` or `--name=value`.
@@ -79,7 +78,7 @@ struct OperatorArguments {
     func number(_ index: Int, _ what: String) throws(OperationRefusal) -> Int {
         let text = try word(index, what)
         guard let number = Int(foreign: text), number >= 0 else {
-            throw OperationRefusal("\(what): \(text) is no number")
+            throw OperationRefusal("\(what): \(text) is not a number")
         }
         return number
     }

@@ -13,7 +13,7 @@ import StoreProtocol
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
-    /// Signals when a command got its last reply.
+    /// Signalled when a command has got its last reply.
     private let changes: AsyncCondition
     /// The position of the last entry that was read; nil before the first read.
     private var position: String?
@@ -21,7 +21,7 @@ import StoreProtocol
     private var isToBeReadAgain = false
     /// Commands that have no last reply yet.
     private(set) var underWay: [String: OperatorCommand] = [:]
-    /// The maximum number of running commands, of all clients together.
+    /// The maximum number of commands that run at the same time, counted over all clients.
     static let most = 64
 
     init(
@@ -32,7 +32,8 @@ import StoreProtocol
         (self.changes, self.carryOut) = (changes, carryOut)
     }
 
-    /// Reads the commands that operators have added since the last read. After an error, the next call reads them.
+    /// Reads the commands that operators have added since the last read. If a read fails, the next call reads the same
+    /// commands.
     func readNew() async {
         guard !isReading else {
             isToBeReadAgain = true
@@ -56,7 +57,7 @@ import StoreProtocol
             for operation in some {
                 start = operation.position
                 if let command = operation.command, command.host == nil || command.host == host {
-                    try await take(command)
+                    try await handle(command)
                 }
                 position = start
             }
@@ -65,13 +66,14 @@ import StoreProtocol
         position = start
     }
 
-    /// The first position to read: older commands are too late, or were read by the predecessor.
+    /// The position after which the first read starts. Commands before this position are too old, or were read by the
+    /// predecessor.
     private func firstPosition() async throws(RedisError) -> String {
         let now = try await registry.time()
         return "\(now - Int64(FarmRegistry.operationLife.milliseconds))-0"
     }
 
-    private func take(_ command: OperatorCommand) async throws(RedisError) {
+    private func handle(_ command: OperatorCommand) async throws(RedisError) {
         guard case .granted = try await registry.claim(command, host: host) else { return }
         begin(command) { [registry, log] answer in
             do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
@@ -80,12 +82,12 @@ import StoreProtocol
         }
     }
 
-    /// Carries out a command concurrently with others.
+    /// Carries out a command concurrently with other commands.
     /// - Parameter reply: sends one reply; its calls do not overlap.
     func begin(_ command: OperatorCommand, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
         let isOneOfFew = underWay.count < Self.most
         underWay[command.id] = command
-        // Probes request the status every few seconds, so the status command is logged at a lower level.
+        // Monitoring probes request the status every few seconds, so the status command is logged at a lower level.
         let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
         log.log(
             level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])

@@ -56,7 +56,7 @@ import FarmPolicy
         return (wasQuiet ? "host \(host) was quiet already; " : "host \(host) is quiet; ") + quietShards
     }
 
-    /// A text about where this quiet host's shards are.
+    /// A text that tells the operator whether other hosts have taken over this quiet host's shards.
     private var quietShards: String {
         let end = "resume \(host) ends that"
         guard context.apps.haveLeases else { return "its shards are with \(newOwners). \(end)" }
@@ -141,9 +141,9 @@ import FarmPolicy
 }
 
 extension ShardDistribution {
-    /// Moves a worker's shards to the other workers, and returns when the worker has released all of them.
+    /// Moves a worker's shards to the other workers, and returns when the worker has released all its shards.
     func drain(_ place: Int) async throws(OperationRefusal) {
-        setAway(place)
+        exclude(place)
         guard await becomesEmpty(place, within: .seconds(30)) else {
             resume(place)
             throw .failed("worker \(place) still waits for responses after 30 s: it continues")

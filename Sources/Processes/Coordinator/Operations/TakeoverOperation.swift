@@ -3,8 +3,8 @@ import StoreProtocol
 
 /// `takeover`: takes a shard from an owner that hangs.
 ///
-/// The shard gets a new fencing token, so Redis refuses the old owner's steps from then on. Pushes that the old owner
-/// has in flight may be sent twice, and are counted as possibly duplicated.
+/// The shard gets a new fencing token, so Redis refuses all further writes of the old owner for the shard. Pushes that
+/// the old owner has in flight may be sent twice, and are counted as possibly duplicated.
 @Loop struct TakeoverOperation {
     unowned let context: HostContext
 
@@ -15,7 +15,7 @@ import StoreProtocol
             throw OperationRefusal("\(context.host) does not serve \(name)")
         }
         guard shard < context.shardCount else {
-            throw OperationRefusal("there is no shard \(shard): there are \(context.shardCount)")
+            throw OperationRefusal("there is no shard \(shard): this farm has \(context.shardCount)")
         }
         if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is already on this host" }
         let (owner, remaining) = try await owner(of: shard, app)

@@ -8,7 +8,8 @@ import EventLoop
 
     /// - Parameters:
     ///   - slot: the worker to restart; nil means all workers and the intake.
-    ///   - isRolling: whether each worker is drained first, and must deliver again before the next one is restarted.
+    ///   - isRolling: whether each worker is drained first, and must deliver again before the next worker is
+    ///     restarted.
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
@@ -33,13 +34,13 @@ import EventLoop
         }
     }
 
-    /// Drains a worker, replaces its process, and returns when the new process delivers.
+    /// Drains a worker, replaces its process, and returns when the new process delivers or has nothing to deliver.
     private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
         if context.shards.placement.active > 1, slot.child.isReady {
             try await context.shards.drain(slot.index)
         }
         try await replace(slot)
-        // The next worker is restarted when this one delivers again, or has nothing to deliver.
+        // The next worker is restarted when this worker delivers again, or has nothing to deliver.
         let from = slot.heartbeat.delivered + slot.heartbeat.failed
         _ = await context.changes.until(.now + .seconds(20)) {
             let settled = slot.heartbeat.delivered + slot.heartbeat.failed
@@ -56,7 +57,8 @@ import EventLoop
                 || context.lifecycle.isStopping
         }
         guard isReady, slot.child.isReady, slot.name != before else {
-            throw .failed("worker \(slot.index) does not become ready; the other workers were not changed")
+            throw .failed(
+                "worker \(slot.index) does not become ready; the workers after it were not replaced")
         }
         context.shards.resume(slot.index)
     }
@@ -80,7 +82,7 @@ import EventLoop
     }
 
     func kill(_ slot: WorkerSlot?, hasTrace: Bool, _ isDry: Bool) throws(OperationRefusal) -> String {
-        guard let slot else { throw OperationRefusal("which worker? as in HOST/0") }
+        guard let slot else { throw OperationRefusal("name one worker, for example HOST/0") }
         guard slot.child.pid > 0 else { throw OperationRefusal("worker \(slot.index) has no process now") }
         let how = hasTrace ? "SIGABRT, then SIGKILL" : "SIGKILL"
         if isDry { return "would end process \(slot.child.pid) of worker \(slot.index) by \(how)" }

@@ -2,11 +2,14 @@ import EventLoop
 import Logging
 import Supervision
 
-/// Reports to the service manager, if any: the coordinator's state, a status line for people, and signs of life.
+/// Reports the coordinator's state, a status line for people, and watchdog notifications to the service manager, if
+/// there is one.
 ///
-/// The loop sends the reports after checking the children. A coordinator that is stopped or hangs sends none.
+/// The loop sends the reports after it has checked the children, so a coordinator that is suspended or hangs sends no
+/// reports.
 @Loop final class ServiceReports {
-    /// The additional time that is requested repeatedly while starting or stopping.
+    /// The additional time that the coordinator repeatedly requests from the service manager during a long start or
+    /// stop.
     private static let more = Duration.seconds(30)
 
     private let socket: ServiceSocket?
@@ -17,7 +20,7 @@ import Supervision
     private var lastText = ""
     private lazy var timer = Timer { [unowned self] in sendStatus() }
 
-    /// - Parameter status: checks the children, and returns the status to show.
+    /// - Parameter status: checks the children, and returns the status that the service manager shows.
     init(
         _ environment: ServiceEnvironment?, log: Logger,
         status: @escaping @Loop (ServiceStatus.Phase) -> ServiceStatus
@@ -89,9 +92,9 @@ struct ServiceStatus: Equatable {
     var hosts = 0
     var readyWorkers = 0
     var workers = 0
-    /// Pushes settled in the last second, on this host.
+    /// The number of this host's pushes that were settled in the last second.
     var rate: UInt64 = 0
-    /// Open pushes of the farm, at Redis's last count.
+    /// The number of the farm's open pushes when Redis was last read.
     var open = 0
     var paused: [String] = []
     /// Why the configuration file was refused; nil if it was accepted.

@@ -8,11 +8,12 @@ import StoreProtocol
     private let context: AppContext
     private let wakeUp = AsyncEvent()
     private var task: Task<Void, Never>?
-    /// When to check next, in milliseconds of the loop's clock.
+    /// When to check for due batches next, in milliseconds of the loop's clock.
     private var due: UInt64 = 0
     private var isInTrouble = false
 
-    /// The longest time between two checks: batches that other hosts delay are not announced here.
+    /// The longest time between two checks. The limit is necessary, because other hosts do not tell this host of the
+    /// batches that they delay.
     private static let poll: UInt64 = 1000
 
     init(_ context: AppContext) {
@@ -32,7 +33,7 @@ import StoreProtocol
         task = nil
     }
 
-    /// Checks in time after batches were delayed; `earliest` is the time until the first is due.
+    /// Schedules a check after batches were delayed; `earliest` is the time until the first batch is due.
     func wake(earliest: Duration) {
         let moment = Loop.milliseconds + earliest.milliseconds
         guard moment < due else { return }

@@ -6,7 +6,7 @@ import StoreProtocol
 /// Settles workers' reports. Every host has one consumer for each app. The host that reads an entry settles it.
 ///
 /// An entry exists until it is settled, so a lost reply or a lost host loses no entry. After an error, the host reads
-/// its pending entries again. From time to time it claims entries that other hosts have left pending.
+/// its pending entries again. From time to time, the host claims entries that other hosts have left pending.
 @Loop final class ResultsConsumer {
     private let context: AppContext
     private let claimInterval: Duration
@@ -23,7 +23,8 @@ import StoreProtocol
     private var pace = SettleInterval()
 
     /// - Parameters:
-    ///   - claimInterval: the time between two searches for abandoned entries, and the minimum age of such entries.
+    ///   - claimInterval: the time between two searches for abandoned entries, and the minimum age of abandoned
+    ///     entries.
     ///   - poll: the longest time between two reads without a wake-up.
     init(_ context: AppContext, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
         self.context = context
@@ -38,7 +39,7 @@ import StoreProtocol
         task = Loop.task { await self.run() }
     }
 
-    /// Settles all entries, then ends.
+    /// Settles all entries, then ends the consumer.
     func stop() async {
         isStopping = true
         wakeUp.signal()
@@ -61,14 +62,14 @@ import StoreProtocol
             let isWell = await round()
             if isLast || isStopping && !isWell { return }
             if isWell {
-                // No one cancels this task; ``stop()`` ends it.
+                // The result of the sleep is ignored, because this task is never cancelled: ``stop()`` ends it.
                 _ = try? await Loop.sleep(for: pace.pause)
                 guard !isStopping else { continue }
                 let start = Loop.milliseconds
                 await wakeUp.wait(atMost: poll)
                 if Loop.milliseconds > start { pace.idled() }
             } else if sender.brokenKey != nil {
-                // Nothing can be settled during the backoff, even if workers report.
+                // During the backoff, a worker's report does not start an early read, because nothing can be settled.
                 _ = try? await Loop.sleep(for: backoff.failed())
             } else {
                 await wakeUp.wait(atMost: backoff.failed())
@@ -76,7 +77,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: whether Redis has carried out every request.
+    /// - Returns: whether Redis has carried out every request of the round.
     private func round() async -> Bool {
         sender.brokenKey = nil
         do throws(StoreError) {
@@ -104,12 +105,13 @@ extension ResultsConsumer {
         hasGroup = true
     }
 
-    /// - Parameter untilEmpty: whether this is the last round. Other rounds leave entries that arrive meanwhile to
-    ///   the next round, which settles more of them at once.
+    /// - Parameter untilEmpty: whether to read until the stream has no new entry, as the last round must. All other
+    ///   rounds leave entries that arrive during the round to the next round, which settles more entries at once.
     private func settleNew(untilEmpty: Bool) async throws(StoreError) {
         var hasSettled = false
         while true {
-            // Redis replies in order, so with this reply the settlements of the previous read are done.
+            // Redis replies in order: when this reply arrives, Redis has carried out the settlements of the previous
+            // read.
             let read = ReadResults(gatherer: context.host, .new)
             let records = try await context.store.perform(read)
             try throwIfKeyIsBroken()
@@ -148,7 +150,7 @@ extension ResultsConsumer {
         isClaimDue = false
     }
 
-    /// Throws if a key of the wrong type blocks settling. The entries are then read again later.
+    /// Throws if a key of the wrong type blocks settling. The caller then reads the entries again later.
     private func throwIfKeyIsBroken() throws(StoreError) {
         if let brokenKey = sender.brokenKey { throw .wrongType(key: brokenKey) }
     }

@@ -51,26 +51,27 @@ import StoreProtocol
     }
 
     /// - Parameters:
-    ///   - records: the results records of the settlements, possibly with others.
-    ///   - hasOnlyCounts: whether the settlements were refused before and contain only counts.
+    ///   - records: the results records of the settlements; may contain further records.
+    ///   - hasOnlyCounts: whether the settlements contain only counts, because Redis refused the complete settlements.
     private func send(_ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool = false) {
         context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
             switch result {
-            case .failure(let error): self?.failed(settlements, of: records, hasOnlyCounts: hasOnlyCounts, error)
+            case .failure(let error):
+                self?.failed(settlements, of: records, hasOnlyCounts: hasOnlyCounts, error)
             case .success(let reply):
-                // Each host counts only the entries that it has settled itself.
+                // Each host's totals contain only the entries that this host has settled.
                 if let context = self?.context, reply.booked > 0 {
                     context.totals.settled(settlements, at: context.clock.milliseconds)
                 }
-                if let alarm = reply.alarm { self?.alarmed(alarm) }
+                if let pause = reply.guardPause { self?.guardPaused(pause) }
             }
         }
     }
 
-    private func alarmed(_ alarm: Settle.GuardPause) {
+    private func guardPaused(_ pause: Settle.GuardPause) {
         context.log.error(
-            "app paused: too many invalid tokens, most likely of the other environment; none of them is suppressed",
-            metadata: ["bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
+            "app paused: too many invalid tokens, probably of the other environment; these tokens are not suppressed",
+            metadata: ["bad": "\(pause.bad)", "answers": "\(pause.answers)"])
         context.paused()
     }
 
@@ -82,10 +83,12 @@ import StoreProtocol
         } else if case .wrongType(let key) = error {
             (isBehind, brokenKey) = (true, key)
         } else if settlements.count > 1 {
-            // One settlement may be the cause, so each is sent alone and does not block the others.
+            // A single settlement may be the cause of the refusal, so each settlement is sent alone. The faulty
+            // settlement then does not block the others.
             for settlement in settlements { send([settlement], of: records) }
         } else if let id = settlements.first?.entry {
-            // Without a bare settlement, the entry stays in the stream with the reason of the refusal.
+            // If the settlement with only counts was refused, too, the entry stays in the stream, and the reason of the
+            // refusal is stored.
             guard !hasOnlyCounts, let record = records.first(where: { $0.id == id }),
                 let bare = try? plan.countsOnlySettlement(of: record, why: "\(error)")
             else { return unsettled.add(id, "\(error)") }

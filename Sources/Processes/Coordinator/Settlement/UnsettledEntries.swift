@@ -1,13 +1,13 @@
 import EventLoop
 import StoreProtocol
 
-/// Results entries that cannot be settled. They stay in the stream for a version that can read them or for
-/// `debug fsck --repair`.
+/// Results entries that cannot be settled. They stay in the stream until a program version that can read them settles
+/// them, or until `debug fsck --repair` removes them.
 @Loop final class UnsettledEntries {
     private let context: AppContext
-    /// The ids of the entries. Redis stores them, too (``NoteUnsettled``).
+    /// The ids of the entries. Redis also stores the ids (``NoteUnsettled``).
     private var ids: Set<EntryID> = []
-    /// Called when Redis could not note an entry, so that the entry is read and noted again.
+    /// Called if an entry's id could not be stored in Redis. The entry is then read again, and its id is stored again.
     private let readAgain: @Loop () -> Void
 
     private static let most = 10_000

@@ -4,11 +4,12 @@ import Supervision
 
 /// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.
 ///
-/// This process takes no new work. It withdraws shards from its workers, and releases each lease when nothing of its shard
-/// is in flight. The successor already runs and acquires each lease at once. Other hosts see one host all the time.
+/// This process takes no new work, withdraws shards from its workers, and releases each lease when no
+/// push of the shard is in flight. The successor already runs and acquires each lease at once. Other hosts see one
+/// host all the time.
 @Loop final class HostUpgrade {
     private unowned let context: HostContext
-    /// The locks that the successor inherits; nil while the coordinator starts.
+    /// The host lock, which the successor inherits; nil while the coordinator starts.
     var lock: HostLock?
     private var successor: Successor?
 
@@ -16,7 +17,8 @@ import Supervision
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
-    /// Starts the program of this host's own configuration: users who can write to Redis must not choose the program.
+    /// Starts the program that this host's configuration names. A command cannot name a program, because users who can
+    /// write to Redis must not choose it.
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let obstacle { throw OperationRefusal(obstacle) }
         let program = try installedProgram()
@@ -43,7 +45,7 @@ import Supervision
         }
     }
 
-    /// Aborts the upgrade for an operator. The successor hands everything back.
+    /// Aborts the upgrade for an operator. The successor hands all leases back.
     func abort(_ isDry: Bool) -> String {
         guard lifecycle.isUpgrading else { return "no upgrade is under way" }
         if isDry { return "would end the new coordinator, and take its shards back" }
@@ -52,7 +54,7 @@ import Supervision
         return "the new coordinator gives everything back"
     }
 
-    /// Stops the successor, too, because this process stops.
+    /// Stops the successor together with this process.
     func hostStops() { successor?.abort() }
 
     // MARK: Start
@@ -72,12 +74,13 @@ import Supervision
         } catch { throw OperationRefusal("\(program) does not start: \(error)") }
     }
 
-    /// Why this process cannot be replaced: its service manager treats the end of this process as the end of the service.
+    /// Why this process cannot be replaced; nil if it can. Some service managers treat the end of this process as the
+    /// end of the service.
     private var obstacle: String? {
         if getpid() == 1 {
             return "process 1 cannot be replaced, because its end stops the container: start a new container"
         }
-        // Variables that supervisord and `pushfarm up`, honcho, and foreman set.
+        // Environment variables set by supervisord and `pushfarm up`, by honcho, and by foreman, in this order.
         let signs = ["SUPERVISOR_ENABLED=", "HONCHO_PROCESS_NAME=", "PS=coordinator."]
         let variables = context.options.variables
         guard variables.contains(where: { variable in signs.contains { variable.hasPrefix($0) } })
@@ -115,7 +118,7 @@ import Supervision
                 || lifecycle.isStopping
         }
         guard isEmpty, !successor.hasEnded, !lifecycle.isAborting, !lifecycle.isStopping else {
-            // The shards that the successor has acquired become free when it ends.
+            // The leases that the successor has acquired are released when the successor exits.
             lifecycle.endUpgrade()
             successor.abort()
             context.handOver.resumeAcquiring()
@@ -140,7 +143,8 @@ import Supervision
         else {
             lifecycle.takeHostNameBack()
             successor.abort()
-            // All children of this process have ended, so this process stops. systemd starts a new process at once.
+            // All children of this process have ended, so this process stops. systemd then starts a new coordinator at
+            // once.
             context.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator has ended after everything was handed over")
         }

@@ -18,7 +18,8 @@ import Supervision
 
     /// - Parameters:
     ///   - arguments: the arguments that this process was started with.
-    ///   - environment: this process's environment, because the successor is the same service.
+    ///   - environment: this process's environment. The successor belongs to the same service and needs the same
+    ///     environment variables.
     ///   - lock: the host lock, which the successor inherits.
     /// - Throws: why the program cannot be started.
     init(
@@ -47,14 +48,15 @@ import Supervision
 
     func send(_ order: SuccessionOrder) { link.send(order) }
 
-    /// Makes the successor hand everything back and exit. It is killed if it does not, because it holds the host's locks.
+    /// Makes the successor hand all leases back and exit. A successor that does not exit is killed, because it holds
+    /// the host's locks.
     func abort() {
         guard !hasEnded, let process else { return }
         send(.abort)
-        // A successor that is ready gets time to finish its pushes in flight.
+        // A successor that is ready may have pushes in flight, so it gets more time to finish them.
         let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {
-            // The successor is killed even if this wait is cancelled.
+            // If the task is cancelled, this wait ends early, and the successor is killed.
             try? await Loop.sleep(for: grace)
             process.signal(SIGKILL)
         }

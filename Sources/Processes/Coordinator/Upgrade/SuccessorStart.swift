@@ -12,7 +12,7 @@ import Supervision
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Tells the predecessor when the children are ready, and waits for the host's name or for the end.
+    /// Tells the predecessor when the children are ready, and waits until the upgrade succeeds or fails.
     func run(_ lock: HostLock) async throws {
         let link = connect()
         let isReady = await context.changes.until(.now + .seconds(50)) {
@@ -22,10 +22,11 @@ import Supervision
         _ = await context.changes.until(.now + .seconds(600)) { isDecided }
         switch order {
         case .hostClaim(let nonce):
-            // The predecessor has exited or is about to exit. Its workers have no batches left under its nonce.
+            // The predecessor has exited or is about to exit, and no worker has batches under its nonce. So this
+            // process replaces the predecessor's registry entry at once.
             context.registration.predecessor = nonce
             try await takeName(lock)
-            context.log.notice("took over from the predecessor")
+            context.log.notice("this coordinator took over from its predecessor")
             for app in context.apps.all { app.claimAbandonedResults() }
             await serveAsHost()
             link.send(.nameClaimed)
@@ -67,7 +68,7 @@ import Supervision
 
     private func takeName(_ lock: HostLock) async throws {
         try await context.registration.claimName()
-        lock.take(context.nonce)
+        lock.store(context.nonce)
         context.lifecycle.takeHostName()
     }
 

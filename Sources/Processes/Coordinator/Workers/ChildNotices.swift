@@ -2,7 +2,8 @@ import ControlChannel
 import EventLoop
 import FarmPolicy
 
-/// Sends each child its first orders, and passes on the children's notices.
+/// Sends each child its first orders, and passes the children's notices to the parts of the coordinator that handle
+/// them.
 @Loop final class ChildNotices {
     private unowned let context: HostContext
 
@@ -10,7 +11,7 @@ import FarmPolicy
 
     // MARK: Workers
 
-    /// Gives a worker's process its first orders.
+    /// Sends the first orders to a worker process that has started.
     func started(_ slot: WorkerSlot) {
         let options = context.options
         slot.child.send(
@@ -49,7 +50,7 @@ import FarmPolicy
                 await self.context.apps[name]?.feedback.ended(
                     reading, tuples: Int(clamping: tuples), error: error)
             }
-        case .late(let name, let pushes, let reason):
+        case .deliveredPushesLost(let name, let pushes, let reason):
             context.apps[name]?.announce(.gatewayLate, ["pushes": "\(pushes)", "reason": reason])
         case .released(let name, let numbers):
             if let app = context.apps[name] { released(numbers.map { Int($0) }, of: app, by: slot) }
@@ -57,7 +58,7 @@ import FarmPolicy
         context.changes.signal()
     }
 
-    /// Handles the end of the worker process `name`. The next process starts after the call returns.
+    /// Handles the end of the worker process `name`. The worker's next process starts after this function returns.
     func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         await context.crashes.workerEnded(slot, name: name, cause: cause)
     }
@@ -71,7 +72,7 @@ import FarmPolicy
 
     // MARK: The intake
 
-    /// Gives an intake process its first orders.
+    /// Sends the first orders to an intake process that has started.
     func started(_ intake: IntakeSlot) {
         let options = context.options
         intake.child.send(
@@ -95,8 +96,9 @@ import FarmPolicy
         }
     }
 
-    /// Handles a disorderly end of the intake process `name` while it handled jobs of these apps. After `limit` such ends,
-    /// a suspect job is refused. The next process starts after the call returns.
+    /// Handles a crash or kill of the intake process `name` while it handled jobs of the apps in `working`. A suspect
+    /// job is refused after it was present at `limit` such ends. The next intake process starts after this function
+    /// returns.
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
         for app in working {
             await context.apps[app]?.intakeEnded(name, isOnlyApp: working.count == 1, limit: limit)

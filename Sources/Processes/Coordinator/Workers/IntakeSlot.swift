@@ -6,13 +6,13 @@ import Supervision
 
 /// The slot of the host's intake: its current process, the apps that the process works for, and its numbers.
 @Loop final class IntakeSlot {
-    /// The current process's name, unique for every start.
+    /// The name of the current process. Every start of a process gets a new name.
     private(set) var name = ""
     private(set) var heartbeat = IntakeNotice.Heartbeat()
     /// The number of jobs finished in the last second.
     private(set) var rate: UInt64 = 0
 
-    /// The slot's process, and how the process is started and ended.
+    /// Starts, watches and ends the slot's process.
     let child: ChildSlot<IntakeOrder, IntakeNotice>
     private let host: String
     private unowned let notices: ChildNotices
@@ -23,12 +23,12 @@ import Supervision
     init(host: String, launch: ChildLaunch, notices: ChildNotices, log: Logger) {
         self.host = host
         self.notices = notices
-        // There is only one intake, so its start is retried without limit.
+        // A host has only one intake, so a failed start is retried without limit.
         var policy = RestartPolicy()
         policy.allowedFailedStarts = .max
         child = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)
         child.onStart = { [unowned self] in begin() }
-        child.onNotice = { [unowned self] notice in take(notice) }
+        child.onNotice = { [unowned self] notice in handle(notice) }
         child.onEnd = { [unowned self] end in
             rate = 0
             guard end != nil, !working.isEmpty, let limit = streak.ended(child.lastEnd) else { return }
@@ -43,7 +43,7 @@ import Supervision
         notices.started(self)
     }
 
-    private func take(_ notice: IntakeNotice) {
+    private func handle(_ notice: IntakeNotice) {
         switch notice {
         case .hello: child.becameReady()
         case .heartbeat(let numbers):

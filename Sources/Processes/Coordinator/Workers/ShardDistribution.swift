@@ -3,16 +3,17 @@ import FarmPolicy
 
 /// Decides which worker of this host serves which shard, and sends each worker its shards after every change.
 ///
-/// A shard moves between workers in two steps. The second worker gets the shard only after the first one has reported
-/// that it has no batches of the shard.
+/// A shard moves between workers in two steps. The second worker gets the shard only after the first worker has
+/// reported that it has no batches of the shard.
 @Loop final class ShardDistribution {
     private unowned let context: HostContext
-    /// The desired number of workers, and which of them should serve each shard.
+    /// The desired number of workers, and the worker that should serve each shard.
     private(set) var placement: WorkerPlacement
-    /// Which worker has each shard or has not released it yet.
+    /// For each shard, the worker that serves the shard or has not released it yet.
     private var assignments = ShardAssignments()
     private var quarantine = ShardQuarantine()
-    /// Workers whose last process has exited and whose batches await reclaim. They get no shards before the reclaim.
+    /// Workers whose last process has exited and whose batches await reclaim. These workers get no shards before
+    /// the reclaim.
     private var awaitingReclaim: Set<Int> = []
     /// Workers that became quiet by a signal.
     private var quietBySignal: Set<Int> = []
@@ -24,10 +25,11 @@ import FarmPolicy
 
     // MARK: Questions
 
-    /// The worker that has the shard; nil if no worker has it.
+    /// The worker that serves the shard or has not released it yet; nil if there is no such worker.
     func holder(of shard: Int, _ app: HostedApp) -> Int? { assignments.holder(of: shard, app: app.name) }
 
-    /// The worker that has the shard, else the worker that should have it.
+    /// The worker that serves the shard or has not released it yet; if there is no such worker, the worker that should
+    /// serve the shard.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
         holder(of: shard, app) ?? placement.place(of: shard)
     }
@@ -37,17 +39,17 @@ import FarmPolicy
 
     func isQuietBySignal(_ place: Int) -> Bool { quietBySignal.contains(place) }
 
-    /// Whether another worker can serve this worker's shards.
+    /// Whether another worker of this host can serve this worker's shards.
     func hasOthers(than place: Int) -> Bool {
-        (0..<placement.active).contains { $0 != place && !placement.isSetAway($0) }
+        (0..<placement.active).contains { $0 != place && !placement.isExcluded($0) }
     }
 
-    /// The largest number of shards of one app that the place should serve.
+    /// The largest number of shards of one app that the worker at this place should serve.
     func shardCount(of place: Int) -> Int {
         context.apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
     }
 
-    /// Quarantined shards, and for how long each stays in quarantine.
+    /// The quarantined shards, each with the remaining time of its quarantine.
     var quarantined: [(shard: ShardQuarantine.Shard, remaining: Duration)] { quarantine.held(at: .now) }
 
     // MARK: Assigning
@@ -80,7 +82,7 @@ import FarmPolicy
     }
 
     /// Handles a worker's notice that it has released shards.
-    /// - Returns: the other workers that should get these shards now.
+    /// - Returns: the other workers, which should get the released shards now.
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         let newOwners = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
@@ -91,7 +93,7 @@ import FarmPolicy
 
     // MARK: Places
 
-    /// Makes the host serve nothing, or serve again.
+    /// Takes all shards from the workers if `isQuiet` is true, else gives the workers shards again.
     func setQuiet(_ isQuiet: Bool) {
         placement.isQuiet = isQuiet
         assignAll()
@@ -104,7 +106,8 @@ import FarmPolicy
         assignAll()
     }
 
-    /// Handles a process that a signal made quiet. Other workers serve its shards until the process is replaced.
+    /// Handles the notice of a worker process that became quiet by a signal. Other workers serve its shards until the
+    /// process is replaced.
     func processBecameQuiet(_ place: Int) {
         guard !placement.isQuiet(place) else { return }
         quietBySignal.insert(place)
@@ -113,8 +116,8 @@ import FarmPolicy
     }
 
     /// Makes the other workers serve the worker's shards while the worker restarts or stops.
-    func setAway(_ place: Int) {
-        placement.setAway(place)
+    func exclude(_ place: Int) {
+        placement.exclude(place)
         assignAll()
     }
 
@@ -134,14 +137,14 @@ import FarmPolicy
         assignAll()
     }
 
-    /// Sets the number of workers. Surplus workers lose their shards; new ones wait for ``activateNewWorkers()``.
+    /// Sets the number of workers. Surplus workers lose their shards; new workers wait for ``activateNewWorkers()``.
     func resize(to size: Int) {
         let isSmaller = size < placement.size
         placement.resize(to: size)
         if isSmaller { assignAll() }
     }
 
-    /// Gives new workers their shards when all of them are ready.
+    /// Gives the new workers their shards when all new workers are ready.
     func activateNewWorkers() {
         guard placement.size > placement.active,
             context.fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.child.isReady)
@@ -156,7 +159,7 @@ import FarmPolicy
 
     func endReclaim(of place: Int) { awaitingReclaim.remove(place) }
 
-    /// Frees a worker's shards after its process has ended and its batches are reclaimed.
+    /// Makes a worker's shards free for other workers after its process has exited and its batches are reclaimed.
     func workerEnded(_ place: Int) {
         assignments.ended(place)
         if quietBySignal.remove(place) != nil { placement.resume(place) }

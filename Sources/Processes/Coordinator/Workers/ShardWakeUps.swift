@@ -1,6 +1,7 @@
 import EventLoop
 
-/// Tells workers which of their shards have batches or changed suppressions. Repeated wake-ups for a shard are merged.
+/// Tells workers which of their shards have ready batches or changes of the suppression list. Repeated wake-ups for a
+/// shard are merged.
 @Loop final class ShardWakeUps {
     private unowned let context: HostContext
     private var pending: PendingShards
@@ -11,20 +12,21 @@ import EventLoop
         pending = PendingShards(shards: context.shardCount)
     }
 
-    /// Notes that shards have batches.
+    /// Notes that shards have ready batches.
     func note(_ numbers: some Sequence<Int>, of app: String) {
         pending.note(numbers, .ready, app: app)
         sendSoon()
     }
 
     /// Notes the shards that a wake-up message names.
-    /// - Returns: false if the message also names shards that do not exist.
+    /// - Returns: false if at least one of the named shards does not exist.
     func note(_ message: String, of app: String) -> Bool {
         defer { sendSoon() }
         return pending.note(message, app: app)
     }
 
-    /// Sends each worker the wake-ups for its shards. A worker that does not read its orders gets them in a later call.
+    /// Sends each worker the wake-ups for its shards. A worker that does not read its orders gets the wake-ups in
+    /// a later call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
             for slot in context.fleet.readySlots {
@@ -48,7 +50,7 @@ import EventLoop
 struct PendingShards {
     /// The kind of change that a wake-up announces.
     enum Topic: Hashable, CaseIterable {
-        /// The shards have batches.
+        /// The shards have ready batches.
         case ready
         /// Tokens of the shards were suppressed or are no longer suppressed.
         case suppressed
@@ -63,7 +65,7 @@ struct PendingShards {
     var isEmpty: Bool { shards.values.allSatisfy(\.isEmpty) }
 
     /// Notes the shards of a wake-up message: "NN NN …", "s NN NN …" or "*".
-    /// - Returns: false if the message names shards that the farm does not have. Such shards are skipped.
+    /// - Returns: false if the message names at least one shard that the farm does not have. Such shards are skipped.
     mutating func note(_ text: String, app: String) -> Bool {
         if text == "*" {
             note(0..<count, .ready, app: app)
@@ -83,7 +85,8 @@ struct PendingShards {
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// Removes and returns all notes in a stable order. The caller notifies the workers or notes the shards again.
+    /// Removes all noted shards, and returns them in a stable order. The caller notifies the workers, or notes the
+    /// shards again if it cannot.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

@@ -2,12 +2,12 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Handles the end of a worker process: reclaims its batches. If its pushes in flight may have caused the end, the end
-/// counts against them.
+/// Handles the end of a worker process: reclaims its batches. If the process's pushes in flight may have caused its
+/// end, the end counts as a crash of these pushes.
 @Loop final class WorkerCrashes {
     private unowned let context: HostContext
     private var kills = RecentKills()
-    /// The crash loop of each worker, by the worker's place.
+    /// The recent crashes of each worker, by the worker's place.
     private var crashLoops: [Int: CrashLoop] = [:]
 
     init(_ context: HostContext) { self.context = context }
@@ -16,7 +16,7 @@ import StoreProtocol
         crashLoops[place]?.isOn(at: now) == true
     }
 
-    /// - Parameter name: the name of the process in Redis.
+    /// - Parameter name: the name of the ended process in Redis.
     func workerEnded(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         context.shards.beginReclaim(of: slot.index)
         if cause != .orderly { crashLoops[slot.index, default: CrashLoop()].ended(at: .now) }
@@ -25,7 +25,7 @@ import StoreProtocol
             cause, hadSent: inFlight.shards.isEmpty ? (inFlight.isComplete ? false : nil) : true)
         var poisoned = 0
         for app in context.apps.all { poisoned += await app.reclaim.reclaim(from: name, exit) }
-        if poisoned > 0 { kills.explain() }
+        if poisoned > 0 { kills.forgetAll() }
         context.shards.endReclaim(of: slot.index)
         for app in context.apps.all {
             let leaving = app.leases.held.leaving.filter { context.shards.worker(of: $0, app) == slot.index }
@@ -38,7 +38,8 @@ import StoreProtocol
         for app in context.apps.all { await app.feedback.workerEnded(name) }
     }
 
-    /// The shards in which the process had pushes in flight, and whether Redis has reported all of them.
+    /// The shards in which the process had pushes in flight; `isComplete` is false if Redis could not report the shards
+    /// of every app.
     private func shardsInFlight(of name: String) async -> (shards: [ShardQuarantine.Shard], isComplete: Bool)
     {
         var shards: [ShardQuarantine.Shard] = []
@@ -53,7 +54,8 @@ import StoreProtocol
         return (shards, isComplete)
     }
 
-    /// - Parameter hadSent: whether the worker had sent pushes; nil if unknown. If unknown, no job becomes a suspect.
+    /// - Parameter hadSent: whether the worker had sent pushes; nil if this is unknown. With nil, no job becomes a
+    ///   suspect.
     private func workerExit(_ cause: EndCause, hadSent: Bool?) -> WorkerExit {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .unrelated }

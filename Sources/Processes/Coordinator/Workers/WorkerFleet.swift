@@ -11,7 +11,7 @@ import Supervision
     private(set) var intake: IntakeSlot?
     private var launch: ChildLaunch?
     private var notices: ChildNotices?
-    /// The minimum level of the log lines of children, if an operator has set it.
+    /// The minimum level of the children's log lines that an operator has set; nil if no operator has set it.
     private(set) var logLevel: String?
 
     init(_ context: HostContext) { self.context = context }
@@ -32,7 +32,7 @@ import Supervision
         for slot in slots.prefix(workers) { slot.child.start() }
     }
 
-    /// Adds places until there are `count` of them. A place is never removed.
+    /// Adds places until there are `count` places. A place is never removed.
     func addPlaces(upTo count: Int) {
         guard let launch, let notices else { return }
         while slots.count < count {
@@ -47,17 +47,17 @@ import Supervision
 
     var readySlots: [WorkerSlot] { slots.filter(\.child.isReady) }
     var isAnyWorkerReady: Bool { slots.contains(where: \.child.isReady) }
-    /// Names of the workers that may hold batches.
+    /// The names in Redis of the running workers, which may have checked out batches.
     var liveWorkers: [String] { slots.filter { $0.child.pid > 0 }.map(\.name) }
-    /// Pushes settled in the last second.
+    /// The number of the workers' pushes that were settled in the last second.
     var rate: UInt64 { slots.reduce(0) { $0 &+ $1.rate } }
 
-    /// The first places, as many as `workers`, and other places whose process still runs.
+    /// The slots of the first `workers` places, and the slots of other places whose process still runs.
     func presentSlots(of workers: Int) -> [WorkerSlot] {
         slots.filter { $0.index < workers || $0.child.pid > 0 }
     }
 
-    /// The app's numbers in each worker's last heartbeat.
+    /// The numbers of the app in each worker's last heartbeat.
     func heartbeats(of app: String) -> [WorkerNotice.Heartbeat.App] {
         slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app } }
     }
@@ -89,13 +89,13 @@ import Supervision
         sendToIntake(.reopenLogs)
     }
 
-    /// Kills children that give no signs of life. Call it at least once a second.
+    /// Kills children that send no sign of life for too long. Call it at least once a second.
     func killHangingChildren() {
         for slot in slots { slot.child.watch() }
         intake?.child.watch()
     }
 
-    /// Starts at once workers whose start was given up.
+    /// Starts, without a delay, the workers whose start failed too often to be retried.
     func retryFailedWorkers() {
         for slot in slots where slot.child.state == .failed { slot.child.retry() }
     }

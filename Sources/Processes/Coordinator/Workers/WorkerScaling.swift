@@ -4,11 +4,11 @@ import FarmPolicy
 
 /// Starts and ends workers, so that their number fits the load, an operator's value or the configuration.
 ///
-/// New workers get their shards when all of them are ready. Surplus workers release their shards, then end. No other
-/// change is decided meanwhile.
+/// New workers get their shards when all of them are ready. Surplus workers release their shards, then end. Until the
+/// surplus workers have ended, the number is not changed again.
 @Loop final class WorkerScaling {
     private unowned let context: HostContext
-    /// Chooses the number of workers; nil while the number is fixed.
+    /// Chooses the number of workers; nil if the number is fixed by the configuration or an operator.
     private var autoscaler: Autoscaler?
     /// Workers that end as soon as they have released all their shards.
     private var retired: Set<Int> = []
@@ -22,10 +22,10 @@ import FarmPolicy
     var isAuto: Bool { autoscaler != nil }
     /// The number of workers that start with the coordinator.
     var firstSize: Int { autoscaler?.workers ?? context.options.workers }
-    /// The number of workers that this host can run. It determines the host's share of the shards.
+    /// The maximum number of workers that this host runs. The host's share of the farm's shards depends on this number.
     var capacity: Int { autoscaler?.most ?? context.shards.placement.size }
 
-    /// The most workers that an operator can ask for.
+    /// The maximum number of workers that an operator can set.
     var mostWorkers: Int {
         let options = context.options
         let configured = context.configuration.workers.count(processors: options.processors)
@@ -34,7 +34,7 @@ import FarmPolicy
             configured: max(options.workers, configured))
     }
 
-    /// The most workers that the autoscaler starts.
+    /// The maximum number of workers that the autoscaler starts.
     var mostAuto: Int { min(context.options.processors, mostWorkers) }
 
     /// The number of workers that the configuration asks for.

@@ -6,12 +6,12 @@ import Supervision
 /// The slot of one worker: its current process, the name of the process in Redis, and its numbers.
 @Loop final class WorkerSlot {
     let index: Int
-    /// The current process's name in Redis, unique for every start.
+    /// The name of the current process in Redis. Every start of a process gets a new name.
     private(set) var name = ""
     private(set) var heartbeat = WorkerNotice.Heartbeat()
-    /// Pushes settled in the last second.
+    /// The number of this worker's pushes that were settled in the last second.
     private(set) var rate: UInt64 = 0
-    /// The share of one processor that the process used or waited for between its last two heartbeats.
+    /// The part of one processor's time that the process used or waited for between its last two heartbeats.
     private(set) var busy = 0.0
     private var heartbeatAt: ContinuousClock.Instant?
     /// When the current process was started, in Unix milliseconds.
@@ -20,7 +20,7 @@ import Supervision
     /// Whether the current process has sent a heartbeat.
     var hasHeartbeat: Bool { heartbeatAt != nil }
 
-    /// The slot's process, and how the process is started and ended.
+    /// Starts, watches and ends the slot's process.
     let child: ChildSlot<WorkerOrder, WorkerNotice>
     private let host: String
     private unowned let notices: ChildNotices
@@ -33,17 +33,17 @@ import Supervision
         log[metadataKey: "worker"] = "\(index)"
         child = ChildSlot(role: "worker", arguments: ["\(index)"], launch: launch, log: log)
         child.onStart = { [unowned self] in begin() }
-        child.onNotice = { [unowned self] notice in take(notice) }
+        child.onNotice = { [unowned self] notice in handle(notice) }
         child.onEnd = { [unowned self] _ in
             (rate, busy) = (0, 0)
             await self.notices.ended(self, name: name, cause: child.lastEnd)
         }
     }
 
-    /// Whether the process is stopped or slow. It then gets only urgent orders.
+    /// Whether the process is suspended or slow. A suspended or slow process gets only urgent orders.
     var lags: Bool { child.queuedBytes > 64 << 10 }
 
-    /// Replaces the process, or starts one if none is running.
+    /// Replaces the process, or starts a process if no process is running.
     func replaceOrStart() {
         if child.pid > 0, child.state != .stopped {
             child.replace(within: .seconds(20))
@@ -60,7 +60,7 @@ import Supervision
         notices.started(self)
     }
 
-    private func take(_ notice: WorkerNotice) {
+    private func handle(_ notice: WorkerNotice) {
         switch notice {
         case .hello: child.becameReady()
         case .heartbeat(let numbers):

@@ -5,8 +5,8 @@ package import FarmPolicy
 package import PushModel
 import Transport
 
-/// A connection over the binary interface. It transports the bytes of a ``BinaryExchange`` and passes in the
-/// time.
+/// A connection over the binary interface. The connection transports the bytes of a ``BinaryExchange`` and tells
+/// the exchange the time.
 @Loop package final class BinaryConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
     private let exchange: BinaryExchange
@@ -16,7 +16,7 @@ import Transport
 
     /// - Parameters:
     ///   - stream: a connected stream whose TLS handshake is complete.
-    ///   - generation: the generation of the credentials; every refusal contains it.
+    ///   - generation: the generation of the credentials. Every refusal contains this number.
     ///   - timeout: how long the gateway's machine may take to accept sent bytes.
     init(
         over stream: ByteStream, settings: BinarySettings, profile: BinaryGatewayProfile, generation: UInt32,
@@ -29,7 +29,8 @@ import Transport
         exchange = BinaryExchange(
             settings, profile: profile, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
-            // A reply may name a push before the exchange knows that the push was sent.
+            // First tell the exchange which bytes were sent, because the reply may name one of the pushes in these
+            // bytes.
             exchange.bytesSent(allBut: self.stream.queuedBytes, at: .now)
             exchange.receive(bytes, at: .now)
             passEventsOn()
@@ -67,7 +68,7 @@ import Transport
             return false
         }
         if exchange.wantsWrite { stream.setNeedsFlush() }
-        // Outcomes that are known at once are delivered at the end of the turn, after the caller has
+        // A push may get its outcome at once. Such outcomes are delivered at the end of the turn, after the caller has
         // returned.
         if exchange.hasEvents { Loop.atEndOfTurn(self) }
         return true
@@ -91,7 +92,8 @@ import Transport
     }
 
     package func close() {
-        // A reply that has already arrived proves more than the close, so it is read first.
+        // A reply may have arrived before the close. It proves more outcomes than the close does, so the reply is read
+        // first.
         stream.readNow()
         shut()
         finish("closed", isPeersDoing: false)
@@ -103,7 +105,7 @@ import Transport
     }
 
     private func poll() {
-        // The process may have been suspended, so replies that arrived meanwhile are read before timeouts are
+        // The process may have been suspended. Replies that arrived during the suspension are read before timeouts are
         // checked.
         stream.readNow()
         guard !exchange.hasEnded else { return }
@@ -116,7 +118,7 @@ import Transport
         passEventsOn()
     }
 
-    /// Called when all bytes that were handed over have been sent.
+    /// Called when the socket has accepted all earlier output.
     private func fill(_ output: inout OutputBuffer) {
         exchange.bytesSent(allBut: 0, at: .now)
         while exchange.wantsAnswer(at: .now) {
@@ -126,7 +128,8 @@ import Transport
         output.append(upTo: 64 << 10) { exchange.fill($0) }
     }
 
-    /// A listener may close the connection during this call. Resulting events are delivered in the same loop.
+    /// Delivers the exchange's events to the listener. If the listener closes the connection during this call, this
+    /// call also delivers the events of the close.
     private func passEventsOn() {
         while let event = exchange.nextEvent() {
             switch event {

@@ -3,7 +3,7 @@ import BinaryProtocol
 import FarmPolicy
 import PushModel
 
-/// Determines the outcomes of pushes: by a reply, by quiet time, and at the end of the connection.
+/// Determines the outcomes of pushes: from a reply, after the quiet time, and at the end of the connection.
 extension BinaryExchange {
     func judge(_ reply: BinaryReply, at now: Instant) {
         let reason = reply.status.reason
@@ -19,14 +19,14 @@ extension BinaryExchange {
                 reject(PushTicket(culprit), with: reply.status)
             }
         case .late(let count):
-            // This reply was slower than all earlier ones, so the quiet time grows.
+            // The reply arrived after the quiet time of its push, so the quiet time was too short and grows.
             profile.quiet.wasTooShort()
             events.append(.deliveredPushesLost(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
             accept(window.count - 1)
         }
-        // The gateway did not process the pushes after the refused one.
+        // The gateway did not process the pushes after the refused push.
         while let ticket = pop() { events.append(.completed(ticket, .unprocessed)) }
         finish(reason)
     }
@@ -38,8 +38,8 @@ extension BinaryExchange {
             ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)
     }
 
-    /// Some gateways name no push when its token is missing. Only the sentinel has such a token, so the reply proves that
-    /// the sentinel was sent, if it was handed over.
+    /// Whether the reply refuses the sentinel. Some gateways name no push in a reply about a missing or too short
+    /// token. Only the sentinel has a token of one byte, so such a reply refuses the sentinel.
     private func isAboutSentinel(_ reply: BinaryReply) -> Bool {
         guard reply.identifier == 0, window.last == Self.sentinel, handed == window.written else {
             return false
@@ -86,14 +86,15 @@ extension BinaryExchange {
 
     // MARK: The end
 
-    /// Handles the close of the connection: open pushes get their outcomes as far as these are known.
+    /// Handles the close of the connection: each open push ends with its outcome if the outcome is known, else with an
+    /// unknown outcome.
     ///
     /// - Parameter isPeersDoing: whether the peer, not this process, closed the connection.
     func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {
         guard !hasEnded else { return }
         phase = .ended
-        // Pushes with enough quiet time were removed at the last check. Quiet time since then does not count, because the
-        // end of the connection may have been unread for an unknown time.
+        // The last check already counted pushes as delivered if their quiet time had ended. The time since that check
+        // does not count as quiet time, because the close may have arrived long before it was read.
         for _ in 0..<unknownCount(isPeersDoing: isPeersDoing) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             events.append(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
@@ -102,10 +103,10 @@ extension BinaryExchange {
         events.append(.ended(reason: reason))
     }
 
-    /// After an end without a reply, the outcomes of a window are unknown, and all its pushes may be sent again. The window then
-    /// shrinks, because a gateway that closes early would never be quiet for long enough. Without identifiers such an end means
-    /// that some push was refused, and only a window of one push shows which.
-    /// says what.
+    /// If the gateway closes the connection without a reply, the outcomes of all pushes in the window are unknown, and
+    /// these pushes may be sent again. The next windows are smaller, because a gateway that closes early is never quiet
+    /// for the quiet time. In a format without identifiers, a close without a reply means that the gateway refused a
+    /// push of the window. Only in a window of one push is it known which push.
     ///
     /// - Returns: the number of pushes with unknown outcome.
     private func unknownCount(isPeersDoing: Bool) -> Int {
@@ -113,7 +114,7 @@ extension BinaryExchange {
         guard whole > 0, isPeersDoing else { return whole }
         profile.pace.becameUnknown()
         guard !settings.command.isIdentified, whole == 1 else { return whole }
-        // The gateway has read the push, so closing is its response.
+        // The gateway has read the push, so the close is the response to this push.
         if window.hasArrived { isProven = true }
         guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")

@@ -4,12 +4,13 @@ import FarmPolicy
 import PushModel
 import Transport
 
-/// The state of one binary connection without its socket. Inputs are pushes, received bytes and times; outputs
-/// are bytes and events.
+/// The state of one binary connection without its socket. Its inputs are pushes, received bytes and times; its outputs
+/// are bytes to send and events.
 ///
-/// The gateway confirms no accepted push. It names a refused push once and then discards all later ones. Each push therefore
-/// stays in the ``SendWindow`` until its outcome is proven. The caller drains ``nextEvent()`` after each call. Every push that
-/// ``send(_:token:payload:ticket:at:)`` took gets exactly one outcome, at the latest by ``end(_:isPeersDoing:at:)``.
+/// The gateway does not confirm pushes that it accepts. It names the first push that it refuses, and discards all later
+/// pushes. Each push therefore stays in the ``SendWindow`` until its outcome is proven. The caller drains
+/// ``nextEvent()`` after each call. Every push that ``send(_:token:payload:ticket:at:)`` took gets exactly one outcome,
+/// at the latest by ``end(_:isPeersDoing:at:)``.
 final class BinaryExchange {
     enum Phase: Comparable {
         case open
@@ -24,10 +25,10 @@ final class BinaryExchange {
     let settings: BinarySettings
     let profile: BinaryGatewayProfile
     let generation: UInt32
-    /// How long the peer's machine may take to accept sent bytes.
+    /// How long the gateway's machine may take to accept sent bytes.
     private let timeout: Duration
     var window: SendWindow
-    private var check: SafetyCheck
+    private var check: AcceptanceCheck
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
     var events = ExchangeEvents()
@@ -35,19 +36,20 @@ final class BinaryExchange {
     var accepted = 0
     /// The number of bytes handed over for writing, an upper bound of the sent bytes.
     private(set) var handed: UInt64 = 0
-    /// The time of the last progress, or of the last moment without anything to do.
+    /// When the gateway last made progress, or when the connection last had nothing to do.
     private var movedAt: Instant
-    /// Since when the window is full; nil when it has room.
+    /// Since when the window is full; nil if it has room.
     private var fullSince: Instant?
-    /// Whether the push in the window must stay alone.
+    /// Whether the window must contain only one push, because that push is a retry without an identifier.
     private var sendsAlone = false
     var phase = Phase.open
-    /// Whether the gateway has accepted or refused a push, which proves that it accepts the credentials.
+    /// Whether the outcome of a push has proved that the gateway accepts the credentials.
     var isProven = false
 
     /// The time between two checks for pushes that have become safe.
     static let tickInterval = Duration.milliseconds(50)
-    /// The largest window of a connection in bytes. The gateway must read its unread bytes within the quiet time.
+    /// The maximum size of a connection's window, in bytes. The size is limited, because the gateway must read all
+    /// unread bytes within the quiet time.
     private static let longestBytes = 4 << 20
     /// The idle time after which a connection is no longer used.
     private static let longestIdle = Duration.seconds(1800)
@@ -63,7 +65,7 @@ final class BinaryExchange {
         self.generation = generation
         self.timeout = timeout
         movedAt = now
-        check = SafetyCheck(settings, profile, at: now)
+        check = AcceptanceCheck(settings, profile, at: now)
         window = SendWindow(
             longest: profile.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
         )
@@ -77,11 +79,11 @@ final class BinaryExchange {
     var limit: Int { isRetired ? window.count : max(window.longest, window.count) }
     /// The number of pushes to send on this connection in one turn before another connection is chosen.
     var chunk: Int { isLoaded ? room : min(room, profile.part - window.count) }
-    /// Whether the connection has as many pushes as will probably be accepted, so that another connection is
-    /// better.
+    /// Whether the connection has as many open pushes as the gateway will probably accept before it refuses a push.
+    /// Another connection is then better for further pushes.
     var isLoaded: Bool { window.count >= profile.part }
-    /// When a reply will probably have ended the connection; nil when unknown. While there are bad tokens, a full window most
-    /// likely contains one.
+    /// When a reply about a bad token will probably have ended the connection; nil if this is unknown. While tokens are
+    /// being refused, a full window most likely contains a bad token.
     var expectedEnd: Instant? {
         guard profile.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
         return profile.quiet.usualReply.map { fullSince + $0 }
@@ -106,11 +108,12 @@ final class BinaryExchange {
         ticket: PushTicket, at now: Instant
     ) -> Bool {
         guard room > 0 else { return false }
-        // A gateway without identifiers may have closed because of this push. Only sending the push alone
-        // shows that.
+        // In a format without identifiers, this push may be the reason why the gateway closed an earlier connection. To
+        // find out, the push is sent alone.
         sendsAlone = isRetry && !settings.command.isIdentified
         guard !sendsAlone || window.isEmpty else { return false }
-        // A push that the gateway refuses for its size would cause all later pushes to be discarded.
+        // A push that is too large is refused here: if the gateway refused it, the gateway would discard all later
+        // pushes.
         guard payload.count <= settings.command.longestPayload else {
             reject(ticket, with: .invalidPayloadSize)
             return true
@@ -133,7 +136,7 @@ final class BinaryExchange {
         guard phase == .open else { return }
         phase = .retiring
         if settings.endsWithSentinel, settings.command.isIdentified, !window.isEmpty {
-            // No valid device token has one byte, so the gateway refuses this push.
+            // The sentinel has a token of one byte, which is never valid, so the gateway refuses the sentinel.
             let token: [UInt8] = [0]
             let payload = Array(#"{"aps":{}}"#.utf8)
             token.withUnsafeBytes { token in
@@ -186,12 +189,12 @@ final class BinaryExchange {
 
     // MARK: Time
 
-    /// Checks which pushes have become safe by quiet time. Called every ``tickInterval``, after all received bytes were
-    /// read.
+    /// Checks which pushes have become safe, because their quiet time has ended. Called every ``tickInterval``, after
+    /// all received bytes were read.
     ///
     /// - Parameters:
     ///   - unread: the number of sent bytes that the gateway has probably not read yet.
-    ///   - answers: the number of responses to questions of ``asked(at:)`` so far.
+    ///   - answers: to how many of the questions noted by ``asked(at:)`` the gateway has responded so far.
     func poll(unread: Int, answers: Int, at now: Instant) {
         guard phase < .over else { return }
         let (safe, hasMoved) = check.poll(&window, unread: unread, answers: answers, at: now)
@@ -207,16 +210,17 @@ final class BinaryExchange {
         } else if now - movedAt > timeout {
             check.stalled()
             profile.pace.stalled(after: accepted)
-            finish("the gateway took nothing for \(timeout)")
+            finish("the gateway accepted no bytes for \(timeout)")
         }
     }
 
-    /// Whether the gateway's TLS should be asked if the gateway has read the sent bytes; see ``asked(at:)``.
+    /// Whether to ask the gateway, by a TLS key update, if it has read the sent bytes. The caller then calls
+    /// ``asked(at:)``.
     func wantsAnswer(at now: Instant) -> Bool {
         phase < .over && check.wantsAnswer(about: window, at: now)
     }
 
-    /// Notes a question to the gateway's TLS after all handed-over bytes.
+    /// Notes that a question to the gateway, a TLS key update, follows all bytes handed over so far.
     func asked(at now: Instant) { check.asked(behind: handed, at: now) }
 }
 

@@ -3,7 +3,7 @@ import EventLoop
 import FarmPolicy
 import Transport
 
-/// Opens as many binary connections as the pushes need, and keeps what they have learned about their gateway.
+/// Opens as many binary connections as the pushes need, and keeps what all connections have measured about the gateway.
 @Loop final class BinaryStrategy: ConnectionStrategy {
     private let settings: BinarySettings
     private let profile: BinaryGatewayProfile
@@ -17,8 +17,8 @@ import Transport
     func connect(
         _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
-        // The dial was made because another connection was expected to end, but that connection is still
-        // open.
+        // The dial began because another connection was expected to end. If that connection is still open, the new
+        // connection is not needed.
         guard pool.connections.count(where: { !$0.isRetired }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
             over: stream, settings: settings, profile: profile, generation: plan.generation,
@@ -27,7 +27,7 @@ import Transport
         return connection
     }
 
-    /// A binary gateway accepts pushes at once, without sending anything first.
+    /// Reports room at once, because a binary gateway accepts pushes before it sends anything.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
         listener.roomAvailable(on: connection)
     }
@@ -39,14 +39,15 @@ import Transport
 
     func releaseReservedConnection() { reserved = nil }
 
-    /// Returns false, because connections are opened only as needed and so none is surplus.
+    /// Returns false, because connections are opened only as needed, so no connection is surplus.
     func setMixed(_ isMixed: Bool) -> Bool { false }
 
     func isExtra(_ connection: any GatewayConnection) -> Bool { false }
 
     func lacksExtra(in pool: ConnectionPool) -> Bool { false }
 
-    /// Returns one of several connections that has no open push.
+    /// Returns a connection without open pushes; nil if all connections have open pushes, or if there is only one
+    /// connection.
     private func idle(of connections: [any GatewayConnection]) -> (any GatewayConnection)? {
         guard connections.count(where: { !$0.isRetired }) > 1 else { return nil }
         return connections.first { !$0.isRetired && $0.openStreams == 0 }
@@ -61,7 +62,8 @@ import Transport
         for connection in pool.connections where !connection.isRetired {
             demand.living += 1
             returning += profile.pace.returning(of: connection.openStreams)
-            // A connection that has outlived its expected end most likely holds no bad token.
+            // A connection that is still open after its expected end most likely has no bad token in its window, so it
+            // does not count.
             if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
                 demand.ending += 1
             }
@@ -75,12 +77,12 @@ import Transport
         profile.waiting = (pushes(), connections)
     }
 
-    /// The room of present and future connections. No reserve is added, because a connection holds its pushes for a long
-    /// time.
+    /// The room of present and future connections. The window contains no reserve for fast responses, because pushes
+    /// stay in a connection's window for seconds.
     func window(in pool: ConnectionPool) -> Int {
         let room = pool.limit + (demand(in: pool)?.headroom ?? 0)
-        // Bulk may use seven eighths of the window. This part alone must fill the connections and cause the next one
-        // to be dialled.
+        // Bulk may use seven eighths of the window. These seven eighths alone must fill the connections, so that the
+        // next connection is dialled.
         return min(max(room * 8 / 7 + 1, ConnectionPool.leastWindow), settings.window)
     }
 

@@ -4,14 +4,15 @@ package import FarmPolicy
 package import PushModel
 package import Transport
 
-/// One HTTP/2 connection to APNs. It transports the bytes of a ``PushExchange`` and passes in the time.
+/// One HTTP/2 connection to APNs. The connection transports the bytes of a ``PushExchange`` and tells the exchange
+/// the time.
 @Loop
 package final class APNsConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
     private let exchange: PushExchange<APNsService>
     private weak var listener: (any GatewayListener)?
     private var tick: Timer?
-    /// Whether output was written in this turn.
+    /// Whether output was written in this turn of the loop.
     private var hasFilled = false
     package private(set) var wasRefused = false
 
@@ -80,8 +81,8 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     }
 
     func poll(at now: Instant = .now) {
-        // The process may have been suspended, so responses that arrived meanwhile are read before deadlines are
-        // checked.
+        // The process may have been suspended. Responses that arrived during the suspension are read before deadlines
+        // are checked.
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.poll(at: now)
@@ -111,7 +112,8 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         }
     }
 
-    /// A listener may close the connection during this call. Resulting events are delivered in the same loop.
+    /// Delivers the exchange's events to the listener. If the listener closes the connection during this call, this
+    /// call also delivers the events of the close.
     private func passEventsOn() {
         while let event = exchange.nextEvent() {
             switch event {

@@ -17,12 +17,13 @@ package struct APNsService: StreamService {
     /// The longest token that a batch can contain, in bytes.
     private static let longestToken = 255
     private static let longestProviderToken = 4096
-    /// The longest topic: the app's topic with the suffix of the push type.
+    /// The maximum length of a topic with the suffix of its push type, in bytes.
     private static let longestTopic = 512
-    /// The maximum number of digits of a body's length.
+    /// The maximum number of decimal digits in a body's length.
     private static let longestLength = 10
     private var head: PushHead?
-    /// The body length of the last request. Payloads of a job are often equally long.
+    /// The body length of the last request. The payloads of a job often have the same length, so the header field is
+    /// often reused.
     private var bodyCount: Int?
 
     package init(authority: String, providerToken: [UInt8]?) {

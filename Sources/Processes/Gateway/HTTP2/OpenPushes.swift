@@ -1,16 +1,16 @@
 import FarmPolicy
 
-/// The open pushes of a connection by slot. HTTP/2 uses the slot number to identify a push.
+/// The open pushes of a connection, each in a numbered slot. The HTTP/2 session identifies a push by its slot number.
 ///
-/// Pushes that await their response form a list ordered by age. All have the same timeout, so the oldest push is always the next
-/// to time out. Every call is O(1), and slots are reused. Times are milliseconds since the connection began; they may wrap
-/// around.
+/// Pushes that await their response form a list ordered by age. All pushes have the same timeout, so the oldest
+/// push is always the next to time out. Every call is O(1), and slots are reused. Times are milliseconds since the
+/// connection began; they may wrap around.
 struct OpenPushes: ~Copyable {
     private enum State: UInt8 {
         case waiting
-        /// The push's deadline has passed, and the end of its stream will show its outcome.
+        /// The push's deadline has passed. The push gets its outcome when its stream is closed.
         case late
-        /// The push has its outcome, and its stream is not closed yet.
+        /// The push has its outcome, but its stream is not closed yet.
         case abandoned
     }
 
@@ -39,7 +39,7 @@ struct OpenPushes: ~Copyable {
     /// - Parameter timeout: the response timeout in milliseconds.
     init(timeout: UInt32) { self.timeout = Int(timeout) }
 
-    /// Gives a push a slot. Pushes must be added in the order of their times.
+    /// Gives a push a slot. Pushes must be added in the order in which they are sent.
     mutating func add(_ ticket: PushTicket, credentials: UInt32, sentAt: UInt32) -> Int {
         let entry = Entry(ticket: ticket, credentials: credentials, sentAt: sentAt, older: newest)
         let slot = free.popLast() ?? entries.count
@@ -58,8 +58,8 @@ struct OpenPushes: ~Copyable {
 
     mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
 
-    /// Removes the oldest push from the list if its deadline has passed. The caller repeats this until the result is nil. The
-    /// slot stays in use.
+    /// Removes the oldest push from the list if its deadline has passed, and returns its slot. The caller repeats the
+    /// call until the result is nil. The slot stays in use.
     mutating func takeLate(at now: UInt32) -> Int? {
         guard oldest != Self.none else { return nil }
         let slot = Int(oldest)
@@ -75,8 +75,8 @@ struct OpenPushes: ~Copyable {
         return entries[slot].ticket
     }
 
-    /// Frees the slot of a closed stream.
-    /// - Returns: the push, and whether its deadline had not passed; nil if the push already had its outcome.
+    /// Frees the slot of a push whose stream is closed.
+    /// - Returns: the push, and whether the push ended before its deadline; nil if the push already had its outcome.
     @discardableResult
     mutating func remove(_ slot: Int) -> (ticket: PushTicket, isInTime: Bool)? {
         free.append(slot)
@@ -97,11 +97,12 @@ struct OpenPushes: ~Copyable {
     }
 }
 
-/// Measures milliseconds since a start. Pushes that are sent at the same time share one reading.
+/// Measures the milliseconds since the clock was created. Pushes that are sent at the same time share one reading of
+/// the clock.
 struct MillisecondClock {
     private let start: Instant
     private var moment: Instant
-    /// The last reading. It wraps around after 49 days, and differences stay correct.
+    /// The last reading. A reading wraps around after 49 days; the difference of two readings stays correct.
     private(set) var last: UInt32 = 0
 
     init(start: Instant) { (self.start, moment) = (start, start) }

@@ -3,8 +3,8 @@ import FarmPolicy
 import HTTP2
 import PushModel
 
-/// The state of one HTTP/2 connection without its socket. Inputs are pushes, received bytes and times; outputs
-/// are bytes and events.
+/// The state of one HTTP/2 connection without its socket. Its inputs are pushes, received bytes and times; its outputs
+/// are bytes to send and events.
 ///
 /// The caller drains ``nextEvent()`` after each call. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets exactly
 /// one outcome, at the latest by ``end(_:)``.
@@ -19,7 +19,7 @@ final class PushExchange<Service: StreamService> {
         case ended
     }
 
-    private let faults: FaultInjection<ExchangeFault>
+    private let faults: FaultInjection<InjectedExchangeFault>
     private let session: ClientSession
     private var generation: UInt32
     /// Limits the number of open streams.
@@ -28,9 +28,10 @@ final class PushExchange<Service: StreamService> {
     private var quiet: PingMonitor
     private var events = ExchangeEvents()
     private var phase = Phase.open
-    /// The room before output was written; nil if no output was written since events were last handled.
+    /// The value of ``room`` before output was written; nil if no output was written since the session's events were
+    /// last handled.
     private var roomBeforeFill: Int?
-    /// The times from sending a push to its response, since they were last taken.
+    /// The response times that were measured since ``takeLatencies()`` was last called.
     private var latencies = LatencyCounts()
     private var clock: MillisecondClock
     private var service: Service
@@ -39,11 +40,12 @@ final class PushExchange<Service: StreamService> {
     static var tickInterval: Duration { .milliseconds(500) }
 
     /// - Parameters:
-    ///   - random: randomises the pauses of connections that were refused together.
+    ///   - random: randomises delays, so that connections whose streams were refused at the same time do not retry at
+    ///     the same time.
     ///   - fault: a fault that a test injects.
     init(
         _ settings: StreamSettings, at now: Instant,
-        random: any RandomNumberGenerator = SystemRandomNumberGenerator(), fault: ExchangeFault? = nil
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator(), fault: InjectedExchangeFault? = nil
     ) {
         let timeout = UInt32(clamping: settings.requestTimeout.clampedMilliseconds)
         faults = FaultInjection(fault)
@@ -64,8 +66,9 @@ final class PushExchange<Service: StreamService> {
 
     /// The number of pushes that may be sent now.
     ///
-    /// The session may have less room than the budget: a stream with an early response is not closed yet, or a session has
-    /// failed, which is only visible when its GOAWAY is written.
+    /// The session may have less room than the budget of streams: for example, if a stream with an early response is
+    /// not closed yet, or if the session has failed. A failure of the session becomes visible only when the session's
+    /// GOAWAY is written.
     var room: Int {
         if phase != .open || session.isGoingAway { return 0 }
         return streams.room(of: session.remoteMaxConcurrentStreams - session.openStreams)
@@ -109,8 +112,8 @@ final class PushExchange<Service: StreamService> {
     /// Takes no more pushes, and ends when outstanding responses have arrived.
     func retire() {
         guard phase == .open else { return }
-        // No GOAWAY is sent: it would not end this side's streams, and some gateways then stop responding to
-        // open ones.
+        // Send no GOAWAY: it would not end the streams that this process opened, and some gateways stop responding to
+        // open streams after a GOAWAY.
         phase = .retiring
         finishIfDone(reason: "retired")
     }
@@ -127,7 +130,7 @@ final class PushExchange<Service: StreamService> {
         guard !hasEnded else { return }
         quiet.read(at: now)
         _ = clock.read(now)
-        streams.turn(to: now)
+        streams.setNow(now)
         let before = room
         do { try session.receive(bytes) } catch {
             drain(roomBefore: before)
@@ -162,7 +165,8 @@ final class PushExchange<Service: StreamService> {
         while let slot = open.takeLate(at: moment) {
             let number = open.stream(of: slot)
             streams.timedOut(sentAt: open.sentAt(of: slot))
-            // A push that was delayed by the gateway's stream limit is unprocessed, as its reset will show.
+            // If no bytes of the push were sent because of the gateway's stream limit, the reset of its stream will
+            // show that the push is unprocessed.
             if hasLeft(number) {
                 streams.endedUnanswered()
                 let ticket = open.abandon(slot)
@@ -181,7 +185,8 @@ final class PushExchange<Service: StreamService> {
         }
     }
 
-    /// Handles the close of the connection: open pushes get their outcomes as far as these are known.
+    /// Handles the close of the connection: each open push ends with its outcome if the outcome is known, else with an
+    /// unknown outcome.
     func end(_ reason: String) {
         guard !hasEnded else { return }
         phase = .ended
@@ -208,13 +213,13 @@ final class PushExchange<Service: StreamService> {
         events.append(.isOver(reason: reason))
     }
 
-    /// Ends the exchange even if resets of streams are unwritten, because a gateway that reads nothing would keep it open
-    /// forever.
+    /// Ends the exchange if it takes no more pushes and awaits no response. Resets of streams may still be unwritten: a
+    /// gateway that reads nothing would otherwise keep the exchange open forever.
     private func finishIfDone(reason: String) {
         if isRetired, streams.open == 0 || open.waiting == 0 { finish(reason) }
     }
 
-    /// Takes no more pushes, because the gateway responds to none. Open pushes keep their deadlines.
+    /// Takes no more pushes, because the gateway responds to no push. Open pushes keep their deadlines.
     private func giveUp(_ stall: ProgressMonitor.Stall) {
         phase = .retiring
         events.append(.retired(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
@@ -222,8 +227,8 @@ final class PushExchange<Service: StreamService> {
 
     // MARK: The session's events
 
-    /// - Parameter roomBefore: the room before the session worked, because the session may free room without
-    ///   an event.
+    /// - Parameter roomBefore: the value of ``room`` before the session read or wrote bytes. The session may free room
+    ///   without an event.
     private func drain(roomBefore: Int) {
         while let event = session.nextEvent() { handle(event) }
         guard phase < .over else { return }
@@ -258,7 +263,7 @@ final class PushExchange<Service: StreamService> {
         streams.responded(at: clock.last)
         latencies.add(UInt64(clock.last &- open.sentAt(of: slot)))
         guard response.status != 200 else {
-            streams.prove()
+            streams.credentialsAccepted()
             return close(slot, .delivered)
         }
         let rejection = service.rejection(response, generation: open.credentials(of: slot))
@@ -266,7 +271,7 @@ final class PushExchange<Service: StreamService> {
         close(slot, .rejected(rejection))
     }
 
-    /// Frees a push's slot, and reports its outcome unless its deadline has already done so.
+    /// Frees a push's slot, and reports the push's outcome if it was not already reported at the push's deadline.
     private func close(_ slot: Int, _ outcome: SendOutcome) {
         let push = open.remove(slot)
         streams.closed()
@@ -274,7 +279,7 @@ final class PushExchange<Service: StreamService> {
         guard let push else { return }
         switch outcome {
         case .unprocessed where push.isInTime:
-            // After GOAWAY no stream is opened, so none can be refused.
+            // After a GOAWAY no new stream is opened, so an unprocessed stream does not count as refused.
             streams.noteUnprocessed(isRefused: !isRetired && !session.isGoingAway)
         case .unknown: streams.endedUnanswered()
         case .delivered, .rejected, .unprocessed: break

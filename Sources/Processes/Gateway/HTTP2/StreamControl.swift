@@ -1,18 +1,21 @@
 import APNs
 import FarmPolicy
 
-/// Computes how many streams one connection may open now, from what its gateway allows, refuses and responds.
+/// Computes how many streams one connection may open now. The number depends on the gateway's stream limit, refusals
+/// and responses.
 struct StreamControl: ~Copyable {
     private(set) var budget: StreamBudget
     private(set) var refusals: RefusedStreams
     private var progress: ProgressMonitor
     /// Whether a response has proved that the gateway accepts the credentials.
     private(set) var isProven = false
-    /// Randomises the pauses of connections that were refused together.
+    /// Randomises delays, so that connections whose streams were refused at the same time do not retry at the same
+    /// time.
     private var random: any RandomNumberGenerator
 
     /// - Parameters:
-    ///   - hasProviderToken: whether only one stream is allowed until the gateway has accepted the token.
+    ///   - hasProviderToken: whether a provider token authenticates the connection. If true, only one stream is allowed
+    ///     until the gateway has accepted the token.
     ///   - cap: the maximum number of streams, even if the gateway allows more.
     ///   - timeout: the timeout of a request in milliseconds.
     init(
@@ -41,20 +44,21 @@ struct StreamControl: ~Copyable {
 
     mutating func takeLowered() -> Bool { budget.takeLowered() }
 
-    mutating func turn(to now: Instant) { refusals.turn(to: now) }
+    mutating func setNow(_ now: Instant) { refusals.setNow(now) }
 
     mutating func poll(at now: Instant) { refusals.poll(at: now) }
 
     /// Notes that a request reached its deadline.
     mutating func timedOut(sentAt: UInt32) { progress.timedOut(sentAt: sentAt) }
 
-    /// Notes that `late` of `waiting` requests were late. Few lost responses mean little; many mean that the gateway is too slow.
+    /// Notes that `late` of the `waiting` requests were late. A few lost responses have no effect; many lost responses
+    /// mean that the gateway is too slow.
     mutating func timedOut(_ late: Int, of waiting: Int) {
         if late * 8 > waiting { budget.timedOut() }
     }
 
     /// - Parameter moment: the time in milliseconds since the connection began.
-    /// - Returns: why the connection must be replaced; nil when it works.
+    /// - Returns: why the connection must be replaced; nil if the connection works.
     mutating func stall(at moment: UInt32) -> ProgressMonitor.Stall? {
         progress.stall(allowsStreams: budget.limit > 0, at: moment)
     }
@@ -65,7 +69,7 @@ struct StreamControl: ~Copyable {
 
     mutating func goAway() { budget.goAway() }
 
-    /// Notes a response of any status.
+    /// Notes a response, whatever its status is.
     mutating func responded(at moment: UInt32) {
         budget.responded()
         progress.responded(at: moment)
@@ -73,15 +77,15 @@ struct StreamControl: ~Copyable {
     }
 
     /// Notes that the gateway accepts the credentials.
-    mutating func prove() {
+    mutating func credentialsAccepted() {
         guard !isProven else { return }
         isProven = true
         budget.authenticated()
     }
 
-    /// Notes a response that is not an acceptance.
+    /// Notes a response that refuses a push.
     mutating func rejected(_ verdict: Verdict) {
-        if verdict.provesAuthentication { prove() }
+        if verdict.provesAuthentication { credentialsAccepted() }
         switch verdict {
         case .serverTrouble, .outcomeUnknown: budget.troubled()
         case .throttled: budget.throttled()
@@ -89,7 +93,7 @@ struct StreamControl: ~Copyable {
         }
     }
 
-    /// Counts 429 responses as gateway trouble, because several devices got them.
+    /// Counts recent 429 responses as gateway trouble, because they concern several devices.
     mutating func slowDownForThrottling() { budget.slowDownForThrottling() }
 
     /// Notes that a push ended without a response.
@@ -97,7 +101,8 @@ struct StreamControl: ~Copyable {
 
     /// Notes that the gateway did not process a push that was sent in time.
     ///
-    /// - Parameter isRefused: whether the stream itself was refused, rather than ended with its connection.
+    /// - Parameter isRefused: true if the gateway refused this stream; false if the stream ended because its connection
+    ///   ended.
     mutating func noteUnprocessed(isRefused: Bool) {
         if isRefused { budget.refused() }
         refusals.noteUnprocessed(isRefused: isRefused, using: &random)

@@ -2,7 +2,8 @@ import EventLoop
 import FarmPolicy
 import Transport
 
-/// Keeps as many HTTP/2 connections as the governor wants, and one more for high priority while both lanes are sent.
+/// Keeps as many HTTP/2 connections as the governor wants. While pushes of both lanes are sent, the strategy keeps one
+/// more connection for high priority.
 @Loop final class StreamStrategy: ConnectionStrategy {
     private weak var extra: (any GatewayConnection)?
     private var isMixed = false
@@ -58,8 +59,8 @@ import Transport
 
     func share(_ pushes: @autoclosure () -> Int, over connections: Int) {}
 
-    /// Twice the room of the connections. The second half covers bursts of responses and outcomes that are being reported to
-    /// Redis. The limit is 2,000 pushes per connection.
+    /// Twice the room of the connections. The additional pushes are ready for bursts of responses, or replace pushes whose
+    /// outcomes are being reported to Redis. The limit is 2,000 pushes per connection.
     func window(in pool: ConnectionPool) -> Int {
         max(
             pool.connections.reduce(0) {

@@ -4,24 +4,24 @@ import OpenSSL
 package import PushModel
 import Transport
 
-/// The connections of one app in one worker. They are dialled when there is something to send, kept for days,
-/// and replaced when they take no more pushes.
+/// The connections of one app in one worker. The pool dials connections when there are pushes to send, keeps them for
+/// days, and replaces a connection that takes no more pushes.
 @Loop package final class ConnectionPool {
     /// Receives the events that concern more than one push.
     @Loop package protocol Owner: GatewayListener {
         /// A dial failed; the pool will retry by itself.
         func dialFailed(_ reason: String, refusedByPeer: Bool)
-        /// The pause after a failed dial is over, so senders may request a connection.
+        /// The delay after a failed dial is over, so a connection may be requested again.
         func dialPauseEnded()
     }
 
     package private(set) var connections: [any GatewayConnection] = []
-    /// The number of HTTP/2 connections to keep while there is something to send. A binary gateway gets more connections as
-    /// needed.
+    /// The number of HTTP/2 connections to keep while there are pushes to send. The number of connections to a binary
+    /// gateway follows its pushes instead.
     private var wanted = 1
-    /// The maximum number of connections, even if the plan allows more.
+    /// The maximum number of connections; applies even if the plan allows more connections.
     package var most = Int.max
-    /// Whether both lanes are sent. Over HTTP/2 one more connection is then kept for high priority.
+    /// Whether pushes of both lanes are sent. If true, one more HTTP/2 connection is kept for high priority.
     package var isMixed = false {
         didSet {
             guard isMixed != oldValue, let strategy, strategy.setMixed(isMixed) else { return }
@@ -35,7 +35,7 @@ import Transport
     private let dialler = Dialler()
     /// The minimum of ``window``.
     static let leastWindow = 512
-    /// The number of bytes written on connections that are closed by now.
+    /// The number of bytes written on all connections that are already closed.
     private var bytesBefore = 0
     private var latenciesBefore = LatencyCounts()
 
@@ -43,13 +43,13 @@ import Transport
 
     // MARK: Choosing a connection
 
-    /// The connection with the most room; nil when none has room.
+    /// The connection with the most room; nil if no connection has room.
     package var roomiest: (any GatewayConnection)? {
         let best = connections.max { $0.room < $1.room }
         return best.flatMap { $0.room > 0 ? $0 : nil }
     }
 
-    /// The connection with the most room for a push of the lane; `nil` when none has room.
+    /// The connection with the most room for pushes of `lane`; nil if no connection has room.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
         let reserved = strategy?.reservedConnection(among: connections)
         guard let reserved, !reserved.isRetired,
@@ -57,7 +57,7 @@ import Transport
         else {
             let only = roomiest
             if lane == .bulk, only === reserved, only != nil {
-                // Over the binary interface another connection is soon available, unless dials fail.
+                // On a binary gateway, another connection will soon be available if dials do not fail.
                 if headroom > 0, !schedule.hasFailed, !schedule.isLongPause { return nil }
                 strategy?.releaseReservedConnection()
             }
@@ -73,14 +73,14 @@ import Transport
 
     // MARK: Following the plan
 
-    /// Opens future connections by this plan, and retires those of an older plan.
-    package func follow(_ plan: GatewayPlan?) {
+    /// Uses `plan` for connections that are opened from now on, and retires connections of an older plan.
+    package func apply(_ plan: GatewayPlan?) {
         self.plan = plan
         strategy = plan?.wire.makeStrategy()
         _ = strategy?.setMixed(isMixed)
         wanted = plan?.connections ?? 1
         dialler.dropAll()
-        schedule.follow(plan, outdated: connections)
+        schedule.apply(plan, outdated: connections)
         retireAll()
     }
 
@@ -91,13 +91,13 @@ import Transport
         for connection in connections { connection.renew(token, generation: generation) }
     }
 
-    /// Sets the wanted number of connections. Surplus connections take no more pushes, and end when their
-    /// pushes have outcomes.
+    /// Sets the wanted number of connections. Surplus connections take no more pushes, and close when all their pushes
+    /// have outcomes.
     package func setWanted(_ count: Int) {
         wanted = count
         let living = connections.filter { !$0.isRetired && !isExtra($0) }
         guard living.count > count else { return }
-        // Connections with the fewest open pushes end soonest.
+        // Retire the connections with the fewest open pushes, because they close soonest.
         for connection in living.sorted(by: { $0.openStreams < $1.openStreams }).prefix(living.count - count)
         {
             connection.retire()
@@ -123,8 +123,8 @@ import Transport
 
     // MARK: Numbers
 
-    /// The number of connections that take pushes, without the extra one, and the maximum number of pushes in
-    /// flight on them.
+    /// `count` is the number of connections that take pushes, without the extra connection for high priority. `limit`
+    /// is the maximum number of pushes in flight on these `count` connections.
     package var living: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
         for connection in connections where !connection.isRetired && !isExtra(connection) {
@@ -164,18 +164,20 @@ import Transport
     /// The number of dials in progress.
     package var dialling: Int { dialler.inProgress }
 
-    /// Whether fewer connections are open or being dialled than wanted.
+    /// Whether the open connections and the dials in progress are fewer than the wanted connections.
     package var isShort: Bool { living.count + dialling < wanted + (lacksExtra ? 1 : 0) }
 
-    /// The number of pushes that another connection would take, if one more may be opened.
+    /// The number of pushes that one more connection would take; 0 if no further connection may be opened.
     ///
-    /// 0 over HTTP/2, whose streams become free within milliseconds; a binary window stays full for seconds.
+    /// Over HTTP/2 the number is 0, because streams become free within milliseconds. The window of a binary connection
+    /// stays full for seconds.
     package var headroom: Int { demand?.headroom ?? 0 }
 
-    /// The number of pushes that may be granted and unreported. A worker crash makes their outcomes unknown.
+    /// The maximum number of pushes that have send credit and are not reported yet. If the worker crashes, the outcomes
+    /// of these pushes are unknown.
     package var window: Int { strategy?.window(in: self) ?? Self.leastWindow }
 
-    /// Divides held pushes among the connections of a binary gateway.
+    /// Divides the pushes that the worker has checked out among the connections of a binary gateway.
     package func share(_ pushes: @autoclosure () -> Int) {
         strategy?.share(pushes(), over: allowed)
     }
@@ -196,7 +198,7 @@ import Transport
     /// The maximum number of connections allowed now.
     var allowed: Int { min(most, plan?.connections ?? 0) }
 
-    /// The duration of the fastest of the last dials; nil before the first success.
+    /// The shortest duration of the last successful dials; nil if no dial has succeeded yet.
     var fastestDial: Duration? { dialler.fastest }
 
     private var demand: ConnectionDemand? { strategy?.demand(in: self) }
@@ -216,12 +218,13 @@ import Transport
         return mayDial && (demand?.free ?? 0) > 0
     }
 
-    /// Dials connections for waiting pushes, if some are missing and not too many dials are in progress.
+    /// Dials connections for waiting pushes, if connections are missing and not too many dials are in progress.
     ///
-    /// - Parameter waiting: the number of pushes without room on any connection. A binary gateway gets as many connections as
-    ///   these need, plus those for pushes that will return and be sent again.
-    /// - Returns: whether the number of pushes that may be sent or held has changed: a dial has begun, or
-    ///   none will begin for long.
+    /// - Parameter waiting: the number of pushes without room on any connection. A binary gateway gets as many
+    ///   connections as these pushes need. It also gets connections for open pushes that will probably return
+    ///   unprocessed and be sent again.
+    /// - Returns: whether a dial has begun, or whether no dial will begin for a long time. Either event changes the
+    ///   number of pushes that the worker may send or have checked out.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }
@@ -273,8 +276,9 @@ import Transport
 
     // MARK: The end of connections
 
-    /// Notes that a connection takes no more pushes; it may await responses for long. Unless it was useful, the next dial is
-    /// delayed. Otherwise a gateway that sends GOAWAY on every connection would be dialled in a loop.
+    /// Notes that a connection takes no more pushes; the connection may await responses for a long time. If the
+    /// connection was useless, the next dial is delayed. Without the delay, a gateway that sends GOAWAY on every
+    /// connection would be dialled in a loop.
     package func connectionRetired(_ connection: any GatewayConnection) {
         guard let strategy, strategy.isUseless(connection) else { return }
         schedule.recordUseless(connection, connections: connections)

@@ -1,15 +1,15 @@
 import EventLoop
 import FarmPolicy
 
-/// Decides when a pool may dial again: after a failure with backoff, and no more often than the dial rate
-/// allows.
+/// Decides when a pool may dial again. A dial after a failure waits for a backoff, and dials never exceed the dial
+/// rate.
 ///
-/// A connection that the gateway accepted but that was useless counts as a failed dial, so that the gateway is not dialled in a
-/// loop.
+/// If the gateway accepts a connection but the connection is useless, it counts as a failed dial. Otherwise the gateway
+/// would be dialled in a loop.
 @Loop final class DialSchedule {
     private enum Pause {
         case none
-        /// No dial is available from the dial rate.
+        /// The dial rate allows no dial now.
         case rate(isLong: Bool)
         case failure(isLong: Bool)
     }
@@ -22,16 +22,17 @@ import FarmPolicy
     /// The number of consecutive dials that the gateway ended by a TLS alert, because it rejects the client
     /// certificate.
     private(set) var refusalsInARow = 0
-    /// The number of consecutive useless connections: the gateway accepted them and then responded to nothing.
+    /// The number of consecutive useless connections, which the gateway accepted without responding to any push.
     private(set) var uselessInARow = 0
     /// Useless connections that are not closed yet.
     private var useless: Set<ObjectIdentifier> = []
-    /// Connections that were opened since the last failure.
+    /// Connections that were opened since the last failed dial.
     private var madeSinceFailure: Set<ObjectIdentifier> = []
-    /// Connections of older plans that are not closed yet. Their end proves nothing about the present plan.
+    /// Connections of older plans that are not closed yet. If such a connection ends, the end is not counted, because
+    /// it proves nothing about the present plan.
     private var outdated: Set<ObjectIdentifier> = []
 
-    /// - Parameter pauseEnded: called when a pause is over.
+    /// - Parameter pauseEnded: called when a delay of dials is over.
     init(pauseEnded: @escaping @Loop () -> Void) {
         timer = Timer { [unowned self] in
             pause = .none
@@ -40,9 +41,9 @@ import FarmPolicy
     }
 
     var isPausing: Bool { if case .none = pause { false } else { true } }
-    /// Whether the present pause follows a failure.
+    /// Whether the current delay of dials follows a failure.
     var hasFailed: Bool { if case .failure = pause { true } else { false } }
-    /// Whether the pause is so long that bulk should not wait for the next connection.
+    /// Whether the current delay is so long that bulk pushes should not wait for the next connection.
     var isLongPause: Bool {
         switch pause {
         case .none: false
@@ -50,8 +51,8 @@ import FarmPolicy
         }
     }
 
-    /// Restarts with a new plan; `connections` are those of older plans.
-    func follow(_ plan: GatewayPlan?, outdated connections: [any GatewayConnection]) {
+    /// Restarts with a new plan; `connections` are the connections of older plans.
+    func apply(_ plan: GatewayPlan?, outdated connections: [any GatewayConnection]) {
         if let plan {
             rate.change(
                 connections: plan.connections, life: plan.wire.shortestLife,
@@ -67,7 +68,7 @@ import FarmPolicy
 
     // MARK: Dials
 
-    /// Takes a dial from the dial rate; without an available dial, a pause begins.
+    /// Takes one dial from the dial rate. If the rate allows no dial now, a delay begins.
     func takeDial(at now: Instant) -> Bool {
         let wait = rate.take(at: now)
         guard wait > .zero else { return true }
@@ -76,13 +77,13 @@ import FarmPolicy
         return false
     }
 
-    /// Whether dials have failed and no connection has worked since. One dial at a time is then enough to
-    /// test the gateway.
+    /// Whether dials have failed, and no connection has worked since the last failure. In this case, one dial at a time
+    /// is enough to test the gateway.
     func isTroubled(_ connections: [any GatewayConnection]) -> Bool {
         backOff.failures > 0 && !hasServedSinceFailure(connections)
     }
 
-    /// Ends the pause if other dials have succeeded since the failure.
+    /// Ends the delay after a failure if a connection that was opened since the failure works.
     func endPauseIfServed(by connections: [any GatewayConnection]) {
         guard hasFailed, hasServedSinceFailure(connections) else { return }
         backOff.succeeded()
@@ -116,7 +117,7 @@ import FarmPolicy
     /// Notes that a connection is closed.
     ///
     /// - Parameter connections: the other connections.
-    /// - Returns: whether the gateway refused the connection, which the owner must know.
+    /// - Returns: whether the gateway refused the connection. If so, the caller must tell the owner of the pool.
     func recordEnd(of connection: any GatewayConnection, connections: [any GatewayConnection]) -> Bool {
         let id = ObjectIdentifier(connection)
         let isSinceFailure = madeSinceFailure.remove(id) != nil
@@ -124,7 +125,7 @@ import FarmPolicy
         guard outdated.remove(id) == nil else { return false }
         if connection.isProven { refusalsInARow = 0 }
         if connection.hasMadeProgress {
-            // A connection from before the failure proves nothing about later dials.
+            // A connection that was opened before the last failure proves nothing about dials after the failure.
             if isSinceFailure { backOff.succeeded() }
             uselessInARow = 0
         } else if connection.wasRefused {
@@ -141,9 +142,10 @@ import FarmPolicy
     }
 
     private func backOff(after connections: [any GatewayConnection]) {
-        // Connections that end together count as one failure.
+        // Several connections may end at the same time. During the delay after a failure, further failures are not
+        // counted.
         guard !hasFailed else { return }
-        // The gateway has served a connection since the last failure, so this counts as a first failure.
+        // If a connection has worked since the last failure, the backoff begins again with this failure.
         if hasServedSinceFailure(connections) { backOff.succeeded() }
         madeSinceFailure = []
         let wait = backOff.failed(using: &random)
@@ -159,13 +161,13 @@ import FarmPolicy
     private static func isLong(_ pause: Duration) -> Bool { pause > .seconds(1) }
 }
 
-/// The settings of dials: timeout, and pauses after failures.
+/// The settings of dials: the timeout, and the delays after failures.
 package struct DialSettings: Hashable, Sendable {
     package var timeout = Duration.seconds(10)
-    /// The pause after a first failure; it doubles with each further failure, up to the longest.
+    /// The delay after a first failure. The delay doubles with each further failure, up to `longestPause`.
     package var firstPause = Duration.milliseconds(500)
     package var longestPause = Duration.seconds(10)
-    /// The random part of a pause, 0...1.
+    /// The random part of a delay, 0...1.
     package var jitter = 0.5
 
     package init() {}

@@ -1,7 +1,7 @@
 import EventLoop
 import Transport
 
-/// Dials a gateway for a pool. Dials that are dropped while they are in progress have no effect.
+/// Dials a gateway for a pool. A dial that is dropped while it is in progress reports no result.
 @Loop final class Dialler {
     private static let rememberedDials = 8
 
@@ -13,7 +13,7 @@ import Transport
     /// Counts the calls of ``dropAll()``.
     private var epoch = 0
 
-    /// The duration of the fastest of the last dials; nil before the first success.
+    /// The shortest duration of the last successful dials; nil if no dial has succeeded yet.
     var fastest: Duration? { times.min() }
 
     /// Forgets the dials in progress and the durations of earlier dials, because the plan has changed.
@@ -23,7 +23,7 @@ import Transport
         times = []
     }
 
-    /// Dials in a task of its own, and passes the result on unless the dial is dropped meanwhile.
+    /// Dials in a new task, and calls `ended` with the result if the dial was not dropped before.
     func dial(_ plan: GatewayPlan, then ended: @escaping @Loop (Result<ByteStream, TransportError>) -> Void) {
         inProgress += 1
         let epoch = epoch

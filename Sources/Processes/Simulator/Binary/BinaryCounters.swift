@@ -36,7 +36,7 @@ package struct BinaryCounters: Sendable {
 
     mutating func reset() { self = BinaryCounters(countsDistinct: tokens != nil) }
 
-    mutating func count(_ outcome: BinaryConnectionScript.Outcome) {
+    mutating func count(_ outcome: BinaryConnectionState.Outcome) {
         frames += 1
         switch outcome {
         case .accepted: accepted += 1
@@ -51,7 +51,8 @@ package struct BinaryCounters: Sendable {
 
     /// Writes the counters as a JSON object.
     ///
-    /// - Parameter delayed: the number of connections that are not accepted yet: now, and at most so far.
+    /// - Parameter delayed: `now` is the number of connections that are not accepted yet, and `most` is the maximum of
+    ///   this number so far.
     func json(
         openConnections: Int, failedHandshakes: Int, brokenHandshakes: Int, delayed: (now: Int, most: Int),
         perSecond: Int

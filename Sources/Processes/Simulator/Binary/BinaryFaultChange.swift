@@ -2,7 +2,7 @@ import APNs
 import BinaryProtocol
 
 extension Change<BinaryFaults> {
-    /// Reads a change that switches a fault of the binary interface on or off, or changes it.
+    /// Reads the words of a command that switches a fault of the binary interface on or off, or changes the fault.
     init(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         let isOff = words.take("off")
         self =

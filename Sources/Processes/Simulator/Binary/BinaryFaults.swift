@@ -4,27 +4,27 @@ import PushModel
 
 /// The faults and delays of the binary interface. ``FaultCommand`` changes them.
 package struct BinaryFaults: Hashable, Sendable {
-    /// Refuses some valid notifications.
+    /// A share of the valid notifications are refused.
     package struct Refusal: Hashable, Sendable {
         var share: Double
         var status: BinaryStatus
     }
 
-    /// Closes the connection without sending the reply.
+    /// For a share of the refused frames, the connection is closed without a reply.
     package struct Loss: Hashable, Sendable {
         var share: Double
         var isReset: Bool
     }
 
-    /// Sends only a part of the reply and closes the connection.
+    /// For a share of the refused frames, only a part of the reply is sent before the connection is closed.
     package struct Cut: Hashable, Sendable {
         var share: Double
-        /// The number of bytes of the reply that are sent; nil: a random number.
+        /// The number of bytes of the reply that are sent; nil means a random number.
         var bytes: Int?
         var isReset: Bool
     }
 
-    /// Sends the reply byte by byte.
+    /// For a share of the refused frames, the reply is sent byte by byte.
     package struct Trickle: Hashable, Sendable {
         var share: Double
         /// The delay between two bytes.
@@ -33,36 +33,37 @@ package struct BinaryFaults: Hashable, Sendable {
 
     /// Ends a connection after a number of accepted frames.
     package struct Ending: Hashable, Sendable {
-        /// The number of accepted frames; 0: the connection ends before the first frame.
+        /// The number of accepted frames; 0 means that the connection ends before the first frame.
         var every: Int
         /// The share of the connections that end this way.
         var share: Double
-        /// The delay between the last accepted frame and the close. Frames in between are discarded.
+        /// The delay between the last accepted frame and the close. Frames that arrive during the delay are discarded.
         var delay = Latency.none
         var isReset = false
     }
 
     /// The delay between a refused frame and the reply.
     package var delay = Latency.uniform(300, 700)
-    /// The delay between the reply and the close. Together with ``delay`` it is at most one second by default.
+    /// The delay between the reply and the close. By default, this delay and ``delay`` together are at most one second.
     package var linger = Latency.uniform(0, 300)
     package var refusal: Refusal?
     package var lostReplies: Loss?
     package var cutReplies: Cut?
     package var trickledReplies: Trickle?
-    /// Closes connections without a refused frame and without a reply.
+    /// Closes connections without a reply, although no frame was refused.
     package var closing: Ending?
     /// Ends connections with a reply of status 10 that names the last accepted notification.
     package var shutdown: Ending?
-    /// The number of bytes per second that are read from a connection; nil: no limit.
+    /// The number of bytes per second that are read from a connection; nil means no limit.
     package var bytesPerSecond: Int?
     /// The share of the connections that are closed in the middle of the handshake.
     package var brokenHandshakes: Double = 0
-    /// True closes the connection at an unknown command without a reply.
+    /// Whether an unknown command closes the connection without a reply.
     package var closesAtUnknownCommand = false
     /// The delay between the arrival of a connection and the start of its handshake.
     package var acceptDelay = Latency.none
-    /// True puts the notification's identifier into a reply about an empty token. False puts 0 there.
+    /// Whether a reply about an empty token contains the notification's identifier; otherwise the reply contains
+    /// 0.
     package var namesEmptyTokens = false
 
     package init() {}
@@ -75,7 +76,8 @@ package struct AddressedFaults: Hashable, Sendable {
 
     package subscript(address: String) -> BinaryFaults { single[address] ?? general }
 
-    /// - Parameter address: the address to change; nil changes all addresses, including single ones.
+    /// - Parameter address: the address whose faults change; nil means all addresses, including addresses that have
+    ///   their own faults.
     mutating func apply(_ change: Change<BinaryFaults>, at address: String?) {
         guard let address else {
             change.apply(&general)
@@ -87,10 +89,10 @@ package struct AddressedFaults: Hashable, Sendable {
 }
 
 extension AddressedFaults {
-    /// True if all faults are as at the start.
+    /// Whether all faults have the values that they have at the start.
     var isCalm: Bool { self == AddressedFaults() }
 
-    /// Writes the changed faults as members of a JSON object. Faults of single addresses are below `at`.
+    /// Writes the changed faults as members of a JSON object. The member `at` contains the faults of single addresses.
     func write(to text: inout JSONText) {
         general.write(to: &text)
         guard !single.isEmpty else { return }

@@ -90,7 +90,8 @@ import Transport
 
 /// The client of a connection to the binary interface or the feedback service.
 struct BinaryClient {
-    /// The bundle id in the certificate; nil without a certificate.
+    /// The bundle id in the client's certificate; nil if the client has no certificate, or if the certificate has no
+    /// bundle id.
     var topic: String?
     /// False if the client has a certificate that names no topic.
     var hasTopic = true
@@ -99,7 +100,7 @@ struct BinaryClient {
 
     /// Returns nil if the certificate is refused.
     ///
-    /// - Parameter fault: the fault that a full check of the certificate found.
+    /// - Parameter fault: the fault that a full check of the certificate found; nil if the check found no fault.
     init?(
         _ certificate: Certificate, fault: CertificateFault?, environment: SimulatorOptions.Environment
     ) {

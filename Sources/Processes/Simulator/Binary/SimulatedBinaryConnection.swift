@@ -8,16 +8,17 @@ import Transport
     let number: Int64
     /// The address at which the connection arrived.
     let host: String
-    /// A strong reference, for speed. The server releases its connections when they end.
+    /// A strong reference, because it is faster than an unowned reference. It causes no leak, because the server
+    /// releases each connection when the connection ends.
     private let server: BinaryServer
     private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let client: BinaryClient
     private let topic: [UInt8]
-    private var course: BinaryConnectionScript
+    private var course: BinaryConnectionState
     /// The beginning of an incomplete frame.
     private var rest = OutputBuffer()
-    /// True when the start of the next frame is unknown.
+    /// Whether the start of the next frame is unknown, so that later bytes cannot be parsed.
     private var isLost = false
     private var phase = Phase.open
     private var replied = 0
@@ -28,8 +29,8 @@ import Transport
         case open, answering, closing, leaving, gone
     }
 
-    /// The receive buffer in bytes of a connection that is read slowly: two segments of the loopback. With a smaller
-    /// buffer the client waits for its TCP timers.
+    /// The size in bytes of the receive buffer of a connection that is read slowly. The buffer holds two TCP segments
+    /// of the loopback interface. With a smaller buffer, the client's TCP timers would delay its output.
     private static let slowBuffer = 128 << 10
 
     init(
@@ -43,7 +44,7 @@ import Transport
         self.server = server
         gateway = server.gateway
         topic = Array((client.topic ?? "").utf8)
-        course = BinaryConnectionScript(random: &server.gateway.random)
+        course = BinaryConnectionState(random: &server.gateway.random)
         stream.onBytes = { [unowned self] in received($0) }
         stream.onEnd = { [unowned self] _ in ended() }
     }
@@ -121,7 +122,7 @@ import Transport
     }
 
     private func note(
-        _ outcome: BinaryConnectionScript.Outcome, command: UInt8, identifier: UInt32?,
+        _ outcome: BinaryConnectionState.Outcome, command: UInt8, identifier: UInt32?,
         _ push: BinaryNotification? = nil
     ) {
         server.counters.count(outcome)
@@ -188,7 +189,8 @@ import Transport
         case .answering:
             if let reply = end.reply {
                 answer(reply, end)
-                // Each byte is sent in a separate turn. In one turn they would be sent together.
+                // Send each byte in its own turn of the loop. Bytes that are written in the same turn are sent
+                // together.
                 if let pause = end.pause, replied < end.replyLength {
                     return wait(max(1, pause.draw(&gateway.random)))
                 }
@@ -196,14 +198,14 @@ import Transport
             phase = .closing
             wait(end.closeDelay)
         case .closing:
-            // Closes at the end of the turn, because this may run in the middle of a read.
+            // Closes at the end of the turn, because this code may run in the middle of a read.
             phase = .leaving
             Loop.atEndOfTurn(self)
         case .open, .leaving, .gone: break
         }
     }
 
-    private func answer(_ reply: BinaryReply, _ end: BinaryConnectionScript.End) {
+    private func answer(_ reply: BinaryReply, _ end: BinaryConnectionState.End) {
         gateway.flushLedger()
         let part = reply.bytes[replied..<(end.pause == nil ? end.replyLength : replied + 1)]
         part.withUnsafeBytes { stream.write($0) }
@@ -214,7 +216,7 @@ import Transport
     func loopTurnEnded() {
         gateway.flushLedger()
         guard phase == .leaving else { return }
-        // Records frames that have arrived. Unread bytes would turn the close into a TCP reset.
+        // Read and record the frames that have arrived. Unread bytes would turn the close into a TCP reset.
         stream.readNow()
         guard phase == .leaving else { return }
         gateway.flushLedger()

@@ -2,7 +2,7 @@ package import EventLoop
 import POSIX
 package import Transport
 
-/// A Unix socket that reads one command per line and answers each with one JSON object on one line.
+/// A Unix socket that reads one command per line and replies to each command with one JSON object on one line.
 @Loop final class ControlSocket {
     private static let longestLine = 4_096
 

@@ -14,11 +14,12 @@ struct Credentials {
 
     private let kind: Kind
     private var rules: ProviderTokenRules
-    /// The bytes of the last accepted token (`accepted`), and what it may push to (`verdict`).
+    /// The bytes of the last accepted provider token.
     private var accepted: [UInt8] = []
+    /// The topics that the last accepted provider token may push to.
     private var verdict = PushCheck.Credentials.refused(.missingProviderToken)
 
-    /// - Parameter certificate: the result of checking the client certificate; nil without a certificate.
+    /// - Parameter certificate: the result of checking the client certificate; nil if the client sent no certificate.
     init(_ options: SimulatorOptions, certificate: PushCheck.Credentials?) {
         kind =
             if let certificate { .certificate(certificate) } else if options.authentication == .none {
@@ -34,8 +35,8 @@ struct Credentials {
     }
 
     /// - Parameters:
-    ///   - authorization: the value of the `authorization` header; nil without the header.
-    ///   - now: seconds since 1970.
+    ///   - authorization: the value of the `authorization` header; nil if the request has no such header.
+    ///   - now: the present time in seconds since 1970.
     mutating func check(
         _ authorization: UnsafeRawBufferPointer?, keys: inout KeyRing, now: Int64
     ) -> PushCheck.Credentials {
@@ -69,7 +70,7 @@ struct Credentials {
 
 /// Checks which topics a client certificate allows.
 enum ClientCertificateCheck {
-    /// - Parameter fault: the fault that a full check of the certificate found.
+    /// - Parameter fault: the fault that a full check of the certificate found; nil if the check found no fault.
     static func outcome(
         of certificate: Certificate, fault: CertificateFault?, environment: SimulatorOptions.Environment
     ) -> PushCheck.Credentials {
@@ -91,7 +92,7 @@ enum ClientCertificateCheck {
 }
 
 extension SimulatorOptions {
-    /// The permissions of a connection's client certificate; nil without a certificate.
+    /// The permissions of a connection's client certificate; nil if the client sent no certificate.
     @Loop func certificateOutcome(of stream: ByteStream) -> PushCheck.Credentials? {
         stream.withSession { session in
             session.peerCertificate.map { certificate in
@@ -110,7 +111,8 @@ extension SimulatorOptions {
         } ?? BinaryClient()
     }
 
-    /// The TLS settings of the HTTP/2 interface, or of the binary interface and the feedback service; nil without TLS.
+    /// The TLS settings of the binary interface and the feedback service if `isBinary` is true, else of the HTTP/2
+    /// interface; nil if the gateway does not use TLS.
     func tls(_ credentials: SimulatorCredentials, isBinary: Bool) throws(SimulatorError) -> TLSContext? {
         guard usesTLS else { return nil }
         let authorities = credentials.authorityPEM

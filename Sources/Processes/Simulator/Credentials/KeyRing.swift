@@ -7,7 +7,7 @@ struct KeyRing {
     struct Checked {
         let parts: ProviderTokenParts
         let isSigned: Bool
-        /// Why the genuine token is not accepted here; nil if it is.
+        /// Why this gateway refuses the tokens of the key although their signatures are valid; nil if it accepts them.
         let refusal: Reason?
         let topics: TopicRules
     }
@@ -29,7 +29,8 @@ struct KeyRing {
     init(
         _ keys: [SimulatorOptions.Key], environment: SimulatorOptions.Environment
     ) throws(SimulatorError) {
-        /// The teams that own a topic, because one of their keys names it. Other teams' keys may not push to the topic.
+        /// For each topic, the teams with a key that names the topic. The keys of all other teams may not push to the
+        /// topic.
         var teams: [String: Set<String>] = [:]
         for key in keys { for topic in key.topics ?? [] { teams[topic, default: []].insert(key.team) } }
         for key in keys {
@@ -44,7 +45,8 @@ struct KeyRing {
         }
     }
 
-    /// Parses a token and checks its signature; nil if it is malformed. The result for the same bytes is remembered.
+    /// Parses a token and checks its signature; nil if it is malformed. The result is remembered for later calls with
+    /// the same bytes.
     mutating func check(_ token: UnsafeRawBufferPointer) -> Checked? {
         let bytes = Array(token)
         if let known = checked[bytes] { return known }
@@ -66,7 +68,7 @@ struct KeyRing {
 
     private static func verifyingKey(_ pem: [UInt8], file: String) throws(SimulatorError) -> VerifyingKey {
         do throws(CredentialError) { return try SigningKey(pem: pem).verifyingKey } catch {
-            // The file has no private key. A public key is enough.
+            // The file contains no private key. A public key is sufficient for checking signatures.
             do throws(CredentialError) { return try VerifyingKey(pem: pem) } catch {
                 throw .unusable("\(file): \(error)")
             }

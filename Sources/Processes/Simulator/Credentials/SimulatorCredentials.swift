@@ -1,10 +1,11 @@
 import EventLoop
 import OpenSSL
 
-/// Throw-away credentials in a folder. Missing credentials, and those that expire soon, are created again.
+/// Throw-away credentials in a folder. Missing credentials, and credentials that expire soon, are created again.
 package struct SimulatorCredentials: Sendable {
-    /// The key id and team id of the folder's signing key.
+    /// The key id of the folder's signing key.
     package static let keyID = "SIMULATOR1"
+    /// The team id of the folder's signing key.
     package static let teamID = "PUSHFARM01"
     /// The password of ``clientPKCS12``.
     package static let password = "simulator"

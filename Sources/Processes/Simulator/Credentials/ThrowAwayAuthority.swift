@@ -3,7 +3,7 @@ package import OpenSSL
 
 /// A certificate authority created in memory, for the simulator, its clients, and tests. Other programs do not trust it.
 package struct ThrowAwayAuthority: Sendable {
-    /// The two environments of APNs, as a certificate names them.
+    /// The two environments of APNs that a certificate can name.
     package enum Environment: Sendable, CaseIterable {
         case sandbox, production
     }
@@ -55,7 +55,8 @@ package struct ThrowAwayAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - bundle: the bundle id, which is the default topic.
-    ///   - topics: the topic list extension; nil leaves the extension out, as in old certificates.
+    ///   - topics: the contents of the topic list extension; nil creates a certificate without this extension, like
+    ///     Apple's old certificates.
     package func client(
         bundle: String, environments: Set<Environment> = [.sandbox, .production],
         topics: [Topic]? = nil, validity: Validity = .days(397)

@@ -1,6 +1,6 @@
 import APNs
 
-/// A change of a value that can be applied later.
+/// A change that can be applied to a value later.
 struct Change<Target>: Sendable {
     let apply: @Sendable (inout Target) -> Void
 
@@ -14,7 +14,7 @@ struct Change<Target>: Sendable {
 }
 
 extension Change<Faults> {
-    /// Reads a change that switches a fault of the HTTP/2 interface on or off, or changes it.
+    /// Reads the words of a command that switches a fault of the HTTP/2 interface on or off, or changes the fault.
     init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
         let isOff = words.take("off")
         self =
@@ -32,7 +32,7 @@ extension Change<Faults> {
                     \.phase,
                     to: isOff
                         ? nil
-                        : Faults.Phase(
+                        : Faults.ImposedResponse(
                             reply: Reply(.expiredProviderToken), share: 1, until: now + (try words.time())))
             case "close-new":
                 .set(
@@ -60,7 +60,9 @@ extension Change<Faults> {
         return Faults.Reset(share: share, code: code, processed: words.take("processed"))
     }
 
-    private static func phase(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> Faults.Phase {
+    private static func phase(_ words: inout FaultWords, now: Int64) throws(SimulatorError)
+        -> Faults.ImposedResponse
+    {
         let status = UInt16(try words.count(in: 200...599))
         let until = words.isEmpty || words.nextIsNamed ? Int64.max : now + (try words.time())
         let reason = try words.value(of: "reason", mayBeEmpty: true)
@@ -78,6 +80,6 @@ extension Change<Faults> {
         guard status == 200 || reply.reason != nil else {
             throw .unusable("status \(status) has no usual reason; say reason=WORD")
         }
-        return Faults.Phase(reply: reply, share: share ?? 1, until: until)
+        return Faults.ImposedResponse(reply: reply, share: share ?? 1, until: until)
     }
 }

@@ -5,7 +5,8 @@ import PushModel
 
 /// A parsed line of the control socket, or of a `--fault` flag, that can be executed.
 package struct FaultCommand {
-    /// Executes the command. The reply is a JSON object on one line; nil means success without data.
+    /// Executes the command. The result is the reply, a JSON object on one line; nil means that the command succeeded
+    /// and has no data to return.
     typealias Action = @Loop (SimulatedGateway) -> String?
 
     let action: Action

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The words of a command line. They are read from the front; `name=value` words may stand anywhere.
+/// The words of a command line. The words are read from the front; a `name=value` word can be at any position.
 struct FaultWords {
     private var words: [Substring]
 
@@ -14,7 +14,7 @@ struct FaultWords {
     /// Whether the next word is `name=value`.
     var nextIsNamed: Bool { words.first?.contains("=") ?? false }
 
-    /// - Parameter what: the expected word, for the error message.
+    /// - Parameter what: a description of the expected word for the error message.
     mutating func next(_ what: String) throws(SimulatorError) -> String {
         guard !words.isEmpty else { throw .unusable("expected \(what)") }
         return String(words.removeFirst())
@@ -54,7 +54,7 @@ struct FaultWords {
         return number
     }
 
-    /// Reads a time in seconds since 1970, in 32 bits. Returns `usual` when there are no more words.
+    /// Reads a time in seconds since 1970 that fits in 32 bits. Returns `usual` if there are no more words.
     ///
     /// - Parameter now: the present time in milliseconds since 1970.
     mutating func since(_ usual: Int64, now: Int64) throws(SimulatorError) -> Int64 {
@@ -74,7 +74,7 @@ struct FaultWords {
         return token
     }
 
-    /// Reads a token and either `forget` or the token's state with its start time.
+    /// Reads a token, and then either `forget` or the token's state and the time when the state began.
     mutating func tokenRule(
         since usual: Int64, now: Int64
     ) throws(SimulatorError) -> (token: [UInt8], rule: TokenRule?) {

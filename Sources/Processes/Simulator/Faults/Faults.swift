@@ -2,10 +2,11 @@ import PushModel
 
 /// The gateway's faults and delays. All faults are off at the start; ``FaultCommand`` changes them.
 package struct Faults: Hashable, Sendable {
-    /// Sends GOAWAY on a connection after a number of requests.
+    /// A connection gets a GOAWAY after a number of requests.
     package struct GoAway: Hashable, Sendable {
         var every: Int
-        /// True sends a GOAWAY without a last stream first, and the final GOAWAY a little later.
+        /// Whether the gateway first sends a GOAWAY that names no last stream, and 100 ms later the GOAWAY that names
+        /// the last stream.
         var announced: Bool
         var reason: String?
     }
@@ -13,7 +14,7 @@ package struct Faults: Hashable, Sendable {
     /// A share of the requests get no response.
     package struct Loss: Hashable, Sendable {
         var share: Double = 0
-        /// True accepts the request (with its status in the ledger) and loses only its response.
+        /// Whether only the response is lost. The request is then judged as usual, and the ledger contains its status.
         var processed = false
     }
 
@@ -24,10 +25,10 @@ package struct Faults: Hashable, Sendable {
         var processed: Bool
     }
     /// A share of the requests get the same response for some time.
-    package struct Phase: Hashable, Sendable {
+    package struct ImposedResponse: Hashable, Sendable {
         var reply: Reply
         var share: Double
-        /// The end of the fault in milliseconds since 1970; `.max`: until it is switched off.
+        /// When the fault ends, in milliseconds since 1970; `.max` means that it lasts until it is switched off.
         var until: Int64
     }
 
@@ -37,9 +38,9 @@ package struct Faults: Hashable, Sendable {
     package var refused: Double = 0
     package var reset: Reset?
     package var silence = Loss()
-    /// A connection gets a TCP reset after this number of requests.
+    /// The number of requests after which a connection gets a TCP reset; nil means no reset.
     package var cutEvery: Int?
-    package var phase: Phase?
+    package var phase: ImposedResponse?
     /// The maximum number of pushes per second to all tokens together. Further pushes get status 429.
     package var rate: Int?
     /// New connections are closed right after the handshake until this time, in milliseconds since 1970.
@@ -64,7 +65,7 @@ package struct Faults: Hashable, Sendable {
         return nil
     }
 
-    /// The response that a ``Phase`` fault sets for a request at `now`, in milliseconds since 1970.
+    /// The response that a ``ImposedResponse`` fault sets for a request at `now`, in milliseconds since 1970.
     func imposed(at now: Int64, _ random: inout SeededRandom) -> Reply? {
         guard let phase, now < phase.until, phase.share >= 1 || random.happens(phase.share) else {
             return nil
@@ -120,7 +121,7 @@ extension Faults {
     }
 }
 
-extension Faults.Phase {
+extension Faults.ImposedResponse {
     fileprivate func write(to text: inout JSONText) {
         text.member("status", reply.status)
         if let reason = reply.reason { text.member("reason", reason) }

@@ -8,16 +8,16 @@ package struct FeedbackFaults: Hashable, Sendable {
     }
 
     package var cut: Cut?
-    /// True keeps the connection open after the last tuple, without further bytes.
+    /// Whether the connection stays open after the last tuple, without further bytes.
     package var stays = false
-    /// The delay before the first tuple in milliseconds; nil: no delay.
+    /// The delay before the first tuple in milliseconds; nil means no delay.
     package var thinks: Int64?
 
     package init() {}
 }
 
 extension Change<FeedbackFaults> {
-    /// Reads a command that switches a fault of the feedback service on or off. Nil if no fault has the name.
+    /// Reads a command that switches a fault of the feedback service on or off. Returns nil if no fault has the name.
     init?(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         switch name {
         case "cut" where words.take("off"): self = .set(\.cut, to: nil)

@@ -2,7 +2,8 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// Unregistered tokens that a push has found and no client has read yet. The oldest is first; each token occurs once.
+/// Tokens that a push has found to be unregistered, and that no client has read yet. The oldest token is first, and
+/// each token occurs once.
 struct FeedbackList {
     static let most = 1 << 20
 
@@ -39,11 +40,12 @@ struct FeedbackList {
     }
 }
 
-/// The lists of all topics. The first reader gets the list without a topic.
+/// The lists of all topics. Tokens without a topic are in a list of their own; they go to the first client that reads.
 struct FeedbackTable {
     private var lists: [String: FeedbackList] = [:]
-    /// The number of tuples added to lists and removed from lists since the start.
+    /// The number of tuples added to the lists since the start.
     private(set) var listed = 0
+    /// The number of tuples removed from the lists since the start, because a client reads them.
     private(set) var read = 0
 
     var count: Int { lists.values.reduce(0) { $0 + $1.count } }
@@ -63,7 +65,7 @@ struct FeedbackTable {
         }
     }
 
-    /// - Parameter topic: the client's topic; nil: all topics.
+    /// - Parameter topic: the client's topic; nil means that the client may read all topics.
     mutating func popFirst(topic: String?) -> FeedbackTuple? {
         let topics = topic.map { [$0, ""] } ?? lists.keys.sorted()
         for topic in topics {

@@ -58,8 +58,8 @@ import Transport
     }
 }
 
-/// One connection to the feedback service. A tuple is removed from the list when the socket has room for the tuple. Two readers
-/// share the list, and a tuple that the network loses is not sent again.
+/// One connection to the feedback service. A tuple is removed from the list when the socket has room for the tuple. So
+/// two clients that read at the same time get different tuples, and a tuple that the network loses is not sent again.
 @Loop final class FeedbackReader: TurnListener {
     private let server: FeedbackServer
     private let stream: ByteStream
@@ -90,7 +90,7 @@ import Transport
         stream.setNeedsFlush()
     }
 
-    /// Fills the output. It is called again when the socket has accepted all bytes.
+    /// Fills the output. This function is called again when the socket has accepted all earlier bytes.
     private func fill(_ output: inout OutputBuffer) {
         guard !isLeaving else { return }
         bytes.removeAll(keepingCapacity: true)

@@ -1,7 +1,7 @@
 import EventLoop
 import HTTP2
 
-/// Sends a connection's GOAWAY, at once or after an announcement, and says which requests are still processed.
+/// Sends a connection's GOAWAY, at once or after an announcement, and decides which requests are still processed.
 @Loop final class Farewell {
     /// The time between the announcement and the GOAWAY that names the last stream.
     private static let notice = Duration.milliseconds(100)
@@ -16,7 +16,8 @@ import HTTP2
 
     var hasBegun: Bool { lastStream != .max || timer != nil }
 
-    /// Returns whether a request is processed. A GOAWAY then names its stream, or a later one, as the last stream.
+    /// Returns whether a request is processed. If it is processed, the final GOAWAY names its stream or a later stream
+    /// as the last stream.
     func admits(_ stream: Int32) -> Bool {
         guard stream <= lastStream else { return false }
         newestHandled = max(newestHandled, stream)
@@ -24,7 +25,7 @@ import HTTP2
     }
 
     /// - Parameters:
-    ///   - isAnnounced: whether a GOAWAY without a last stream comes first.
+    ///   - isAnnounced: whether a GOAWAY that names no last stream is sent first.
     ///   - hasOutput: called when the session has output.
     func begin(isAnnounced: Bool, reason: String?, hasOutput: @escaping @Loop () -> Void) {
         if isAnnounced {

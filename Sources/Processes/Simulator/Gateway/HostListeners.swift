@@ -7,9 +7,11 @@ import Transport
     private var listeners: [Listener] = []
 
     /// - Parameters:
-    ///   - port: the port; 0: the system chooses a port.
-    ///   - breaksHandshake: called for each connection with the address at which the connection arrived.
-    ///   - acceptDelay: called for each connection with the address at which the connection arrived.
+    ///   - port: the port; 0 means that the system chooses a port.
+    ///   - breaksHandshake: returns whether to break the handshake of a connection; gets the address at which the
+    ///     connection arrived.
+    ///   - acceptDelay: returns the delay before a connection's handshake; gets the address at which the connection
+    ///     arrived.
     ///   - onStream: gets each stream and the address at which the stream arrived.
     init(
         _ hosts: [String], port: UInt16, tls: TLSContext?,
@@ -17,7 +19,8 @@ import Transport
         acceptDelay: @escaping @Loop (String) -> Duration = { _ in .zero },
         onStream: @escaping @Loop (ByteStream, String) -> Void
     ) async throws(SimulatorError) {
-        // A port that is free on the first address may be in use on another address.
+        // A port that the system has chosen for the first address may be in use on another address. In this case, try
+        // again with another port.
         for attempt in 1... {
             do {
                 var port = port
@@ -43,7 +46,7 @@ import Transport
     var failedHandshakes: Int { listeners.reduce(0) { $0 + $1.failedHandshakes } }
     var brokenHandshakes: Int { listeners.reduce(0) { $0 + $1.brokenHandshakes } }
 
-    /// The number of connections that are not accepted yet: now, and at most so far.
+    /// `now` is the number of connections that are not accepted yet; `most` is the maximum of this number so far.
     var delayed: (now: Int, most: Int) {
         listeners.reduce((0, 0)) { ($0.0 + $1.delayed.now, $0.1 + $1.delayed.most) }
     }

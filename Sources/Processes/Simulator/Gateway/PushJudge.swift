@@ -3,7 +3,7 @@ import HTTP2
 import POSIX
 import PushModel
 
-/// Judges one request by its headers, credentials and token, without faults.
+/// Decides the response to one request from its headers, credentials and token. Injected faults are not considered.
 struct PushJudge {
     enum Verdict {
         case reply(Reply)
@@ -15,7 +15,8 @@ struct PushJudge {
     var throttle: TokenThrottle?
 
     /// - Parameters:
-    ///   - credentials: returns the result of the check of the connection's credentials. It is called at most once.
+    ///   - credentials: checks the credentials of the request, and returns the result. The closure is called at most
+    ///     once.
     ///   - now: the present time in milliseconds since 1970.
     mutating func judge(
         _ request: ServerRequest, now: Int64, credentials: () -> PushCheck.Credentials

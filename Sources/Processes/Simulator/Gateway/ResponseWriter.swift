@@ -65,9 +65,9 @@ package struct Reply: Hashable, Sendable {
     package var status: UInt16
     /// The reason; nil only with status 200.
     package var reason: String?
-    /// When the token became unregistered, in milliseconds since 1970; nil for other reasons.
+    /// When the token became unregistered, in milliseconds since 1970; nil if the reason does not need this time.
     package var timestamp: Int64?
-    /// The value of the `retry-after` header in seconds; nil without the header.
+    /// The value of the `retry-after` header in seconds; nil if the response has no such header.
     package var retryAfter: Int64?
 
     static let accepted = Reply(status: 200)
@@ -100,8 +100,8 @@ package struct Reply: Hashable, Sendable {
     }
 }
 
-/// The `apns-id` of a response: the request's own id or a new id. It is a plain value, so a delayed response can
-/// store it.
+/// The `apns-id` of a response: the id in the request, or a new id if the request has no usable id. The id is a plain
+/// value, so a delayed response can store it.
 struct EchoedID {
     static let longest = PushID.textLength
 
@@ -110,7 +110,7 @@ struct EchoedID {
 
     private init() {}
 
-    /// Uses the request's id if its length is plausible, else creates an id.
+    /// Uses the request's id if it is not empty and not longer than a UUID, else creates an id.
     init(_ id: UnsafeRawBufferPointer?, random: inout SeededRandom) {
         self.init()
         guard let id, !id.isEmpty, id.count <= Self.longest else {

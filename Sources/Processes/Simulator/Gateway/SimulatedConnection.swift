@@ -8,7 +8,8 @@ import Transport
 @Loop final class SimulatedConnection: TurnListener {
     let number: Int64
     private(set) var lastRequestAt: UInt64 = Loop.milliseconds
-    /// A strong reference, for speed. The gateway releases its connections when they end.
+    /// A strong reference, because it is faster than an unowned reference. It causes no leak, because the gateway
+    /// releases each connection when the connection ends.
     private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let session: ServerSession
@@ -18,9 +19,10 @@ import Transport
     private var isLeaving = false
     private var limit: StreamLimit
     private let farewell: Farewell
-    /// The time in which a client must close its side after GOAWAY.
+    /// How long the gateway waits, after GOAWAY, until the client closes its side.
     ///
-    /// If this side closes with unread bytes, TCP resets the connection, and the client loses the responses that it has not read.
+    /// If the gateway closed the connection with unread bytes, TCP would reset the connection, and the client would
+    /// lose the responses that it has not read.
     private static let lingerTime = Duration.seconds(5)
     private static let streamLimitText = "Maximum active streams violated for this endpoint."
     private var lingerTimer: Timer?
@@ -65,11 +67,12 @@ import Transport
             do throws(HTTP2Error) { return try session.fill(room) } catch { return 0 }
         }
         drain()
-        // No output was added. The source is called again when the socket has accepted all bytes.
+        // If this call added no output and the session is finished, the connection ends. Otherwise this function is
+        // called again when the socket has accepted all bytes.
         if output.count == before, session.isFinished { leave() }
     }
 
-    /// Ends the output at the end of the turn, because this may run in the middle of a read or a write.
+    /// Ends the output at the end of the turn, because this function may run in the middle of a read or a write.
     private func leave() {
         guard !isLeaving else { return }
         isLeaving = true

@@ -22,9 +22,11 @@ import Transport
     private var throttle = OverallThrottle()
     var keys: KeyRing
     let writer: ResponseWriter
-    /// Microseconds since 1970. The time is read once for all requests that arrive in one piece.
+    /// When the current requests arrived, in microseconds since 1970. The time is read once for all requests that
+    /// arrive together.
     private(set) var moment = WallClock.microseconds
-    /// The same time by the loop's clock. With it, no response is early according to the ledger, however long a turn lasts.
+    /// The time of ``moment`` by the loop's clock. The delays of responses start at this time. So the ledger never
+    /// shows a response before its delay has ended, even if a turn of the loop takes long.
     private var arrival = Loop.milliseconds
     var now: Int64 { moment / 1000 }
     private let log: Logger
@@ -40,8 +42,9 @@ import Transport
     private var streamLimit: UInt32
     private lazy var delays = DelayedResponses { [unowned self] in connections[$0.connection]?.answerNow($0) }
     private var clock: Timer?
-    /// The number of requests in the last whole second, and the total of all earlier seconds.
+    /// The number of requests in the last whole second.
     package private(set) var perSecond = 0
+    /// The number of requests until the end of that second.
     private var requestsBefore = 0
 
     /// Creates the credentials, opens the ledger and starts listening.

@@ -8,7 +8,7 @@ struct StreamLimit {
     var current: UInt32 { isRaised ? limit : min(1, limit) }
 
     /// Raises the limit to the gateway's limit.
-    /// - Returns: the limit to send; nil if the limit does not change.
+    /// - Returns: the new limit, which must be sent to the client; nil if the limit does not change.
     mutating func raise() -> UInt32? {
         guard !isRaised else { return nil }
         isRaised = true

@@ -1,12 +1,13 @@
 package import APNs
 import PushModel
 
-/// The states of device tokens. Rules for single tokens come first, then rules for prefixes. All other tokens are valid.
+/// The states of device tokens. The rule of a single token has priority over the rule of the token's prefix. All other
+/// tokens are valid.
 ///
 /// A prefix has eight digits, so a random token matches one of the prefixes only once in 600 million.
 struct TokenTable {
-    /// The built-in prefixes. After `dead0001`, eight more digits give the Unix time in hexadecimal since when the token is
-    /// unregistered.
+    /// The built-in prefixes. A token that begins with `dead0001` is unregistered since a Unix time, which the next
+    /// eight hexadecimal digits give.
     static let prefixes: [(digits: StaticString, meaning: String)] = [
         ("bad00000", "bad"), ("bad10000", "wrong-topic"), ("bad20000", "wrong-environment"),
         ("dead0000", "unregistered"), ("fade0000", "expired"), ("f100d000", "throttled"),
@@ -17,7 +18,7 @@ struct TokenTable {
     /// The rules by the first eight digits of the token, as a number.
     private var byPrefix: [UInt32: TokenRule] = [:]
     private let timed: UInt32
-    /// The rules by a hash of the token, so that a look-up needs no array.
+    /// The rules of single tokens, by a hash of the token. A look-up by hash need not copy the token into an array.
     private var single: [UInt64: [(token: [UInt8], rule: TokenRule)]] = [:]
 
     /// - Parameter since: when the tokens with built-in prefixes became unregistered, in seconds since 1970.
@@ -37,7 +38,7 @@ struct TokenTable {
         single[hash] = entries.isEmpty ? nil : entries
     }
 
-    /// - Parameter token: well-formed hexadecimal.
+    /// - Parameter token: the token as well-formed hexadecimal digits.
     func rule(for token: UnsafeRawBufferPointer) -> TokenRule? {
         if !single.isEmpty, let bytes = Self.bytes(of: token),
             let rule = bytes.withUnsafeBytes({ singleRule(for: $0) })
@@ -68,14 +69,15 @@ struct TokenTable {
         single[XXH64.hash(token, seed: 0)]?.first { $0.token.elementsEqual(token) }?.rule
     }
 
-    /// The first eight digits as a number; nil if there are fewer than eight, or other characters.
+    /// The first eight digits as a number; nil if there are fewer than eight digits, or if the text contains other
+    /// characters.
     private static func prefix(of digits: UnsafeRawBufferPointer) -> UInt32? {
         guard digits.count >= 8 else { return nil }
         let eight = digits.loadUnaligned(as: UInt64.self)
         return Hexadecimal.fourBytes(UInt64(littleEndian: eight))?.byteSwapped
     }
 
-    /// The bytes of hexadecimal digits; nil for an empty text or other characters.
+    /// The bytes that the hexadecimal digits give; nil if the text is empty or contains other characters.
     static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
         digits.isEmpty ? nil : Hexadecimal.bytes(of: digits)
     }
@@ -90,7 +92,7 @@ extension StaticString {
 /// How the gateway treats pushes to a device token, or to all tokens with a prefix.
 package enum TokenRule: Hashable, Sendable {
     case state(TokenState)
-    /// The gateway has a fault for these tokens only.
+    /// Pushes to these tokens fail with this reason, as if the gateway had a fault.
     case trouble(Reason)
     case silent
 
@@ -99,7 +101,7 @@ package enum TokenRule: Hashable, Sendable {
     /// - Parameters:
     ///   - since: when the token became unregistered or expired, in seconds since 1970.
     init?(word: some StringProtocol, since: Int64) {
-        // A later time in milliseconds would overflow.
+        // Beyond this bound, the conversion to milliseconds would overflow.
         guard since.magnitude < 1 << 50 else { return nil }
         switch word {
         case "valid": self = .state(.valid)
@@ -151,9 +153,9 @@ package enum TokenState: Hashable, Sendable {
     case unknown
     case otherTopic
     case otherEnvironment
-    /// The token is unregistered. `since`: milliseconds since 1970.
+    /// The token is unregistered since the time `since`, in milliseconds since 1970.
     case unregistered(since: Int64)
-    /// The token is expired. `since`: milliseconds since 1970.
+    /// The token is expired since the time `since`, in milliseconds since 1970.
     case expired(since: Int64)
     case throttled
 

@@ -4,7 +4,7 @@ import PushModel
 package struct Counters: Sendable {
     /// Requests that arrived completely.
     package internal(set) var requests = 0
-    /// Requests with status 200, also if a fault lost the response.
+    /// Requests with status 200. Requests whose response was lost by a fault are included.
     package internal(set) var accepted = 0
     package internal(set) var byStatus: [UInt16: Int] = [:]
     package internal(set) var byReason: [String: Int] = [:]
@@ -13,7 +13,7 @@ package struct Counters: Sendable {
     package internal(set) var refusedStreams = 0
     package internal(set) var resetStreams = 0
     package internal(set) var silentStreams = 0
-    /// Streams above the last stream of a GOAWAY.
+    /// Streams above the last stream that a GOAWAY named.
     package internal(set) var unprocessedStreams = 0
     /// Streams that the client reset before it got the response.
     package internal(set) var abandonedStreams = 0
@@ -22,7 +22,7 @@ package struct Counters: Sendable {
     package internal(set) var goAways = 0
     package internal(set) var cuts = 0
     package internal(set) var protocolErrors = 0
-    /// The distinct tokens and ids; nil if they are not counted.
+    /// The distinct tokens and ids of accepted pushes; nil if distinct values are not counted.
     package private(set) var distinct: Distinct?
 
     /// Hashes of the tokens and ids of accepted pushes.

@@ -7,21 +7,21 @@ import POSIX
 
 /// The file with one JSON line for each request. The line is written before the response is sent.
 ///
-/// Lines are buffered until ``flush()``. A connection calls it before it writes to its socket, so that the kernel has the line of
-/// a response before a client can read the response.
+/// Lines are buffered until ``flush()``. A connection calls ``flush()`` before the connection writes to its
+/// socket, so that the kernel has the line of a response before a client can read the response.
 @Loop final class Ledger {
-    /// The values of one request, as they arrived; nil if absent.
+    /// The values of one request, as they arrived. A value that the request does not have is nil.
     struct Entry {
         /// Microseconds since 1970.
         var moment: Int64
         var connection: Int64
         var stream: Int32
-        /// The request; nil if it was not read.
+        /// The request; nil if the session refused it unread.
         var request: ServerRequest?
         /// The id in the response.
         var id: UnsafeRawBufferPointer?
         var token: UnsafeRawBufferPointer?
-        /// The status of the response; 0: there was no response, and `reason` says why.
+        /// The status of the response; 0 means that there was no response, and `reason` says why.
         var status: UInt16
         var reason: String?
         var warning: String?
@@ -100,7 +100,7 @@ import POSIX
         text.clear()
     }
 
-    /// A job's payload usually arrives many times in a row, so it is compared with the last one before it is hashed.
+    /// Hashes a payload, unless it equals the last payload. A job's payload usually arrives many times in a row.
     private func hash(_ body: UnsafeRawBufferPointer) {
         let isSame =
             body.count == hashed.count
@@ -122,11 +122,11 @@ extension Ledger {
         var number: Int
         /// The first byte of the frame.
         var command: UInt8
-        /// The identifier of the frame; nil if it is missing or could not be read.
+        /// The identifier of the frame; nil if the frame has no identifier or could not be read.
         var identifier: UInt32?
         var push: BinaryNotification?
         var topic: UnsafeRawBufferPointer
-        var outcome: BinaryConnectionScript.Outcome
+        var outcome: BinaryConnectionState.Outcome
         var warning: String?
 
         fileprivate var size: Int {
@@ -152,7 +152,7 @@ extension Ledger {
         end(body: frame.push?.payload)
     }
 
-    private func put(_ outcome: BinaryConnectionScript.Outcome) {
+    private func put(_ outcome: BinaryConnectionState.Outcome) {
         switch outcome {
         case .accepted: text.put(",\"outcome\":\"accepted\",\"status\":200")
         case .refused(let status, let isLost):

@@ -49,8 +49,8 @@ struct TextBuffer: ~Copyable {
         count += Hexadecimal.write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     }
 
-    /// Appends a JSON string with its quotes. It needs up to 6 bytes for each of `bytes`, and 2 more. Bytes that are not ASCII
-    /// are written as `\u00XX`, because a header need not be UTF-8.
+    /// Appends a JSON string with its quotes. The string needs up to 6 bytes for each of `bytes`, and 2 bytes for
+    /// the quotes. Bytes that are not ASCII are written as `\u00XX`, because a header need not be UTF-8.
     mutating func put(quoted bytes: UnsafeRawBufferPointer) {
         put("\"")
         if Self.isPlain(bytes) {

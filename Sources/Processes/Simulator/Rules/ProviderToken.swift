@@ -19,7 +19,7 @@ struct ProviderTokenParts: Hashable, Sendable {
     /// The signature: r and s, 32 bytes each, big-endian.
     let signature: [UInt8]
 
-    /// Returns nil if the token is malformed, not ES256, or has no key, team or time.
+    /// Returns nil if the token is malformed, is not signed with ES256, or has no key id, team id or `iat`.
     init?(_ token: UnsafeRawBufferPointer) {
         let dots = token.indices.filter { token[$0] == UInt8(ascii: ".") }
         guard dots.count == 2, let header = Base64URL.decode(token[..<dots[0]]),
@@ -87,7 +87,7 @@ struct ProviderTokenParts: Hashable, Sendable {
             kind: kind, text: String(decoding: scanner.bytes[try scanner.skipValue()], as: UTF8.self))
     }
 
-    /// Reads a time without its fraction.
+    /// Reads a time as a whole number, and drops a fraction.
     private static func seconds(_ text: String) -> Int64? {
         var whole = String(text.prefix { $0 != "." })
         guard let time = whole.withUTF8({ Decimal.read(UnsafeRawBufferPointer($0)) }), time >= 0 else {
@@ -100,10 +100,10 @@ struct ProviderTokenParts: Hashable, Sendable {
 /// Decides which provider tokens one connection of a gateway accepts.
 ///
 /// The first accepted token binds the connection to its team and key. A token is valid for an hour. A different token is
-/// accepted at the earliest 20 minutes after the previous one. Times are seconds since 1970. The caller must check
+/// accepted at the earliest 20 minutes after the previous token. Times are seconds since 1970. The caller must check
 /// the signature.
-/// - Source: Apple, "Establishing a token-based connection to APNs". The reasons for another team and for times
-///   in the future are this project's choice.
+/// - Source: Apple, "Establishing a token-based connection to APNs". Apple does not document the reasons for a token of
+///   another team and for an `iat` in the future; this project has chosen them.
 struct ProviderTokenRules: Hashable, Sendable {
     let lifetime: Int64
     let updateInterval: Int64

@@ -4,9 +4,9 @@ import PushModel
 /// Decides a gateway's response to a push. The checks of APNs run in a fixed order, and the first failed check decides.
 ///
 /// The order: method, path, credentials, repeated headers, `apns-id`, `apns-expiration`, `apns-priority`,
-/// `apns-push-type` and the priority it allows, `apns-collapse-id`, `apns-topic`, the token,
+/// `apns-push-type` and the priority that the type allows, `apns-collapse-id`, `apns-topic`, the token,
 /// empty payload, payload too large. A push without `apns-push-type` is an alert.
-/// An accepted push needs no allocation.
+/// The check of an accepted push allocates no memory.
 ///
 /// The order is this project's choice, because the reason that APNs gives for a push with several faults is not known.
 enum PushCheck {
@@ -18,7 +18,8 @@ enum PushCheck {
 
     struct Refusal: Error, Hashable {
         let reason: Reason
-        /// When the token became unregistered or expired, in milliseconds since 1970; nil for other reasons.
+        /// When the token became unregistered or expired, in milliseconds since 1970; nil if the push is refused for
+        /// another reason.
         var timestamp: Int64?
 
         init(_ reason: Reason, timestamp: Int64? = nil) {
@@ -112,7 +113,7 @@ enum PushCheck {
 
 /// A push as a gateway receives it: the header values as they arrived, nil if absent.
 ///
-/// It is valid only while the received bytes are valid. It exists only on the stack.
+/// The value is valid only while the received bytes are valid, and exists only on the stack.
 struct ReceivedPush {
     var method: UnsafeRawBufferPointer?
     var path: UnsafeRawBufferPointer?

@@ -11,14 +11,16 @@ struct TopicRules: Hashable, Sendable {
 
     private let credentials: Credentials
 
-    /// Creates the rules for a provider token: its bundle ids with all suffixes; nil allows any bundle id except `others`.
+    /// Creates the rules for a provider token: the token may push to `bundles` with all suffixes or, if `bundles` is
+    /// nil, to all bundle ids except `others`.
     init(tokenBundles bundles: [String]?, except others: [String] = []) {
         credentials = bundles.map { .token(bundles: $0) } ?? .anyToken(except: others)
     }
 
     init(certificate: CertificateTopics) { credentials = .certificate(certificate) }
 
-    /// Why a push of this type to `topic` is refused; nil if it is allowed. A nil `topic` means that the push names no topic.
+    /// Why a push of this type to `topic` is refused; nil if the push is allowed. A nil `topic` means that the
+    /// push names no topic.
     ///
     /// A push type with a suffix needs a topic with that suffix. Location pushes need a provider token.
     func refusal(of topic: UnsafeRawBufferPointer?, type: PushType) -> Reason? {

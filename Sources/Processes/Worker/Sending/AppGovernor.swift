@@ -3,8 +3,8 @@ import FarmPolicy
 import Gateway
 import Logging
 
-/// Applies the decisions of an app's ``Governor``. It samples the connections, tells the pool how many to keep, and
-/// limits how many pushes may be sent.
+/// Applies the decisions of an app's ``Governor``: samples the connections, tells the pool how many connections to
+/// keep, and limits how many pushes may be sent.
 ///
 /// Runs once per turn of the loop, so that single pushes cost nothing.
 @Loop final class AppGovernor {
@@ -28,10 +28,11 @@ import Logging
     private var bits: BandwidthBucket?
     private lazy var poll = Timer { [unowned self] in decide() }
     private lazy var refill = Timer { [unowned self] in wake() }
-    /// Counts since the last decision: acceptances, other responses without gateway trouble, and responses
-    /// with gateway trouble.
+    /// The sender's count of accepted pushes at the last decision.
     private var delivered: UInt64 = 0
+    /// Responses since the last decision that are no acceptance and indicate no gateway trouble.
     private var refusals = 0
+    /// Responses since the last decision that indicate gateway trouble.
     private var troubles = 0
     private var bytes = 0
     private var loggedAt: Instant?
@@ -41,7 +42,7 @@ import Logging
         var delivered: UInt64
         /// Whether pushes are held or in flight.
         var holdsBatches: Bool
-        /// Whether sending is stopped after much trouble, except for a probe.
+        /// Whether much gateway trouble has stopped sending, except for a probe.
         var isStopped: Bool
     }
 
@@ -53,9 +54,8 @@ import Logging
         (self.wake, self.observe) = (wake, observe)
     }
 
-    /// Applies the plan that the pool uses now. If the governor's settings are unchanged, it keeps what it
-    /// has learned.
-    func follow(_ plan: GatewayPlan, limits: RateLimits) {
+    /// Applies the plan that the pool uses now. A governor whose settings are unchanged keeps its measurements.
+    func apply(_ plan: GatewayPlan, limits: RateLimits) {
         if plan.governor != planned {
             planned = plan.governor
             settings = bounded
@@ -68,7 +68,7 @@ import Logging
     }
 
     /// Sets this worker's part of the farm's budget.
-    func follow(_ share: FarmBudget.Share) {
+    func apply(_ share: FarmBudget.Share) {
         guard share != self.share else { return }
         self.share = share
         if bounded != settings {
@@ -108,8 +108,8 @@ import Logging
     /// Notes how much the sender has sent in this turn.
     ///
     /// - Parameters:
-    ///   - waits: whether more held pushes may be sent.
-    ///   - isLimited: whether these pushes are delayed only by the rates.
+    ///   - waits: whether held pushes remain that may be sent.
+    ///   - isLimited: whether only the rates delay the remaining pushes.
     func recordSent(_ sent: Int, waits: Bool, isLimited: Bool, at now: Instant) {
         if sent > 0 {
             tokens?.take(sent)
@@ -189,7 +189,7 @@ import Logging
         }
     }
 
-    /// Logs a change of the rate. The rate moves in small steps, so only some of them are logged.
+    /// Logs a change of the rate. The rate moves in small steps, so only some steps are logged.
     private func log(_ before: Double?, _ after: Double?, at now: Instant) {
         guard let after else {
             loggedAt = nil

@@ -46,7 +46,7 @@ extension AppSender {
     }
 
     func reportsAreDue() {
-        // Without a connection nothing can be reported. The next connection reports everything.
+        // Without a connection to Redis, no report can be sent. The next connection sends all reports.
         guard context.redis.isReady else { return }
         update { $0.reportDue() }
     }
@@ -60,7 +60,7 @@ extension AppSender {
         schedule()
     }
 
-    /// Finds batches that Redis assigns to this worker and that it does not hold.
+    /// Finds batches that Redis assigns to this worker and that the worker does not hold.
     func searchBatches() {
         window.searchBatches()
         suppressionLists.readEnds()

@@ -11,8 +11,8 @@ import PushModel
     import Failpoints
 #endif
 
-/// Handles events from connections and the pool: outcomes of pushes, ended connections and failed dials. It decides what
-/// an outcome means for the batch, the app and the connection.
+/// Handles events from connections and the pool: outcomes of pushes, ended connections and failed dials. The
+/// sender decides what an outcome means for the batch, the app and the connection.
 extension AppSender {
     // MARK: Connections
 
@@ -23,7 +23,8 @@ extension AppSender {
             "connection takes no more pushes", metadata: ["app": "\(name)", "reason": "\(reason)"])
         pool.connectionRetired(connection)
         schedule()
-        // For example, the gateway refuses a certificate of the other environment before the first push.
+        // A gateway may refuse credentials without a response to a push, for example a certificate of the other
+        // environment.
         guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
         pool.retireAll()
         suspendUntilDecision(.credentialsWrong, reason)
@@ -33,7 +34,7 @@ extension AppSender {
         context.log.error(
             "the gateway rejected pushes that had counted as delivered",
             metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
-        context.notify(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
+        context.notify(.deliveredPushesLost(app: name, pushes: UInt32(clamping: count), reason: reason))
     }
 
     func ended(_ connection: any GatewayConnection, reason: String) {
@@ -51,7 +52,7 @@ extension AppSender {
 
     func dialPauseEnded() { schedule() }
 
-    /// Stops sending until the coordinator has decided.
+    /// Stops sending until the coordinator pauses the app or sends credentials again.
     private func suspendUntilDecision(_ setting: WorkerNotice.RejectedSetting, _ reason: String) {
         suspension = .undecided
         context.notify(.settingRejected(app: name, setting, generation: generation, reason: reason))
@@ -158,7 +159,7 @@ extension AppSender {
         }
     }
 
-    /// Handles a push with unknown outcome. The push is sent again only if its job allows that.
+    /// Handles a push with unknown outcome. The push is sent again only if its job is at-least-once.
     private func becameUnknown(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
         let delivery = batch.batch.segments[batch.segment(of: position)].options.delivery
         record(
@@ -168,8 +169,8 @@ extension AppSender {
                 : .retry(.unknownOutcome, status: status, reason: cause, retryAfterMilliseconds: 0))
     }
 
-    /// Handles a refused topic. If the job chose the topic, the push fails; the app's own topic pauses the app
-    /// after several refusals in a row.
+    /// Handles a refused topic. If the job chose the topic, the push fails. If it is the app's own topic, several
+    /// refusals in a row pause the app.
     private func misconfigured(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String)
     {
         let options = batch.batch.segments[batch.segment(of: position)].options
@@ -190,8 +191,8 @@ extension AppSender {
         suspendUntilDecision(setting, reason)
     }
 
-    /// Returns the delay that the gateway requested, in milliseconds and up to the accepted maximum; 0 when
-    /// it requested none.
+    /// Returns the delay that the gateway requested, in milliseconds and up to the accepted maximum; 0 when the
+    /// gateway requested no delay.
     private func requestedDelay(in rejection: Rejection) -> UInt32 {
         let time = min(.seconds(Int64(rejection.retryAfter ?? 0)), longestRetryAfter)
         return UInt32(clamping: time.milliseconds)

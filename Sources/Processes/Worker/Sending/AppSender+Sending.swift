@@ -34,8 +34,8 @@ extension AppSender {
                 let (batch, most) = window.nextBatch(
                     hasExclusiveTurn: hasExclusiveTurn, isBulkFull: isBulkFull)
             else {
-                // The remaining batches follow their shard's full connection. Now they may use another
-                // connection.
+                // The remaining batches wait for the connection of their shard, which has no room. From now on, they
+                // may use another connection.
                 guard window.hasPassedBatches, !maySpread else { break }
                 maySpread = true
                 window.beginTurn()
@@ -72,10 +72,11 @@ extension AppSender {
         {
             pool.needConnection()
         }
-        // Skipped batches count too, because their connection may be waiting for the reply to a bad token.
+        // Skipped batches count too, because their connection may be waiting for the response to a bad token.
         if remaining > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
-            // The larger limit may allow more held pushes, which may need another connection.
+            // If the limit of held pushes has changed, the next turn may check out more pushes and need another
+            // connection.
             if pool.needConnection(for: waiting) { schedule() }
         }
         governor.recordSent(sent, waits: waits, isLimited: waits && remaining == 0, at: now)
@@ -83,8 +84,8 @@ extension AppSender {
 
     /// Returns a connection with room that keeps the order of the batch's shard.
     ///
-    /// - Parameter maySpread: whether no other batch can be sent. Otherwise a batch stays on its connection, so that its
-    ///   responses arrive and are handled together.
+    /// - Parameter maySpread: whether no other batch can be sent. As long as another batch can be sent, a batch stays
+    ///   on its connection, so that its responses arrive and are handled together.
     private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
         switch batch.route.connectionChoice(for: batch.number) {
         case .any: return pool.roomiest(for: batch.lane)
@@ -92,7 +93,8 @@ extension AppSender {
         case .following(let last):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
             if let same, same.room > 0 {
-                // A push added to this connection now would probably follow a bad token.
+                // A loaded connection has so many pushes that a push added now would probably follow a bad token and
+                // be sent again.
                 guard same.isLoaded, let other = pool.roomiest(for: batch.lane), !other.isLoaded,
                     batch.route.free(batch)
                 else { return same }

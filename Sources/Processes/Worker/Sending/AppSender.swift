@@ -13,7 +13,7 @@ import StoreProtocol
 /// outcomes.
 ///
 /// The work is done at the end of each turn of the loop, once for all events of the turn.
-@Loop final class AppSender: ConnectionPool.Owner, TurnListener, ExclusiveTurn.Member {
+@Loop final class AppSender: ConnectionPool.Owner, TurnListener, SuspectPushTurn.Member {
     let context: WorkerContext
     let name: String
     let store: AppStore
@@ -47,7 +47,7 @@ import StoreProtocol
     lazy var timer = Timer { [unowned self] in schedule() }
     lazy var nextTurn = Timer { [unowned self] in schedule() }
     lazy var reportTimer = Timer { [unowned self] in reportsAreDue() }
-    /// When a push of lane high was last sent while bulk was held.
+    /// When a push of lane high was last sent while a batch of lane bulk was held.
     private var mixedAt: Instant?
     private static let mixedFor = Duration.seconds(60)
 
@@ -78,31 +78,31 @@ import StoreProtocol
     /// - Parameters:
     ///   - weight: the app's share of the worker's time, relative to other apps.
     ///   - bulkFloor: the minimum percentage of bulk pushes while high pushes wait.
-    func share(weight: Int, bulkFloor: Int) {
+    func setShare(weight: Int, bulkFloor: Int) {
         self.weight = max(1, weight)
         window.setBulkFloor(bulkFloor)
     }
 
-    /// Sets the served shards and withdraws all others.
+    /// Sets the served shards and withdraws all other shards.
     func assign(_ tokens: [Int: FenceToken]) {
         shards.assign(tokens)
-        governor.follow(shards.share)
+        governor.apply(shards.share)
     }
 
     /// Sets the rate limit of the whole farm in pushes per second; nil means unlimited.
-    func follow(budgetRate: Double?) {
-        shards.follow(budgetRate: budgetRate)
-        governor.follow(shards.share)
+    func apply(budgetRate: Double?) {
+        shards.apply(budgetRate: budgetRate)
+        governor.apply(shards.share)
         schedule()
     }
 
-    func follow(
+    func apply(
         _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
         budget: FarmBudget = FarmBudget(), shards: Int = 1
     ) {
-        self.shards.follow(budget, shards: shards)
-        governor.follow(self.shards.share)
-        suppression.follow(
+        self.shards.apply(budget, shards: shards)
+        governor.apply(self.shards.share)
+        suppression.apply(
             topic: topic, environment: environment, generation: plan?.generation ?? generation)
         self.topic = topic
         if let plan {
@@ -110,8 +110,8 @@ import StoreProtocol
             longestRetryAfter = plan.longestRetryAfter
             suppression.use(oneTopic: plan.wire.hasOneTopic)
         }
-        pool.follow(plan)
-        if let plan { governor.follow(plan, limits: limits) }
+        pool.apply(plan)
+        if let plan { governor.apply(plan, limits: limits) }
         if suspension == .undecided { suspension = nil }
         schedule()
     }
@@ -146,7 +146,7 @@ import StoreProtocol
 
     private func suspend(as next: Suspension) {
         guard suspension != .finishing, suspension != .removed else { return }
-        // Recent suppressions may be wrong and rejected by Redis, so the lists are reloaded.
+        // During a pause, Redis may reject recent suppressions of this worker as wrong, so the lists are reloaded.
         if next.isPause, suspension?.isPause != true { suppressionLists.reload() }
         suspension = next
         resumesWhenKnown = false
@@ -186,7 +186,7 @@ import StoreProtocol
     /// Whether nothing is held, in flight or being reported.
     var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
 
-    /// Notes that a push of lane high was sent while bulk is held.
+    /// Notes that a push of lane high was sent while a batch of lane bulk is held.
     func sentBothLanes() {
         mixedAt = window.now
         pool.isMixed = true

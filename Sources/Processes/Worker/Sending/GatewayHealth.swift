@@ -15,10 +15,10 @@ struct GatewayHealth {
 
     /// Whether the app may send without restriction; otherwise only a probe may be sent.
     var isClosed: Bool { breaker.isClosed }
-    /// Whether at least three pauses ended with a failed probe.
+    /// Whether at least three pauses of the circuit breaker ended with a failed probe.
     var isLasting: Bool { breaker.pauses >= 3 }
 
-    /// Returns whether a push may be sent, including a probe.
+    /// Returns whether a push may be sent, normally or as a probe.
     mutating func maySend(at now: @autoclosure () -> Instant) -> Bool {
         if breaker.isClosed { return true }
         if case .probe = breaker.permit(at: now()) { return true }

@@ -3,10 +3,11 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The shards of an app that the coordinator gave to this worker, with their parts of the budget. It passes to the window
-/// those shards from which batches may be checked out.
+/// The shards of an app that the coordinator gave to this worker, with their parts of the budget. The window gets
+/// only the shards from which batches may be checked out.
 ///
-/// A shard is checked out only after its suppression list is known, and not while pushes of a cancelled job are returned from it.
+/// A shard is checked out only after its suppression list is known, and not while pushes of a cancelled job are
+/// returned from the shard.
 @Loop final class ServedShards {
     private let window: Window
     private let lists: SuppressionLists
@@ -33,7 +34,7 @@ import StoreProtocol
 
     var count: Int { shards.count }
 
-    /// Sets the served shards and withdraws all others.
+    /// Sets the served shards and withdraws all other shards.
     func assign(_ tokens: [Int: FenceToken]) {
         let withdrawn = shards.keys.filter { tokens[$0] == nil && window.shards.token(of: $0) == nil }
         shards = tokens
@@ -60,18 +61,19 @@ import StoreProtocol
         onChange()
     }
 
-    func follow(_ budget: FarmBudget, shards: Int) { self.budget = (budget, shards) }
+    func apply(_ budget: FarmBudget, shards: Int) { self.budget = (budget, shards) }
 
     /// Sets the rate limit of the whole farm in pushes per second; nil means unlimited.
-    func follow(budgetRate: Double?) { budget.farm.rate = budgetRate }
+    func apply(budgetRate: Double?) { budget.farm.rate = budgetRate }
 
-    /// This worker's part of the budget. Every served shard contributes its part.
+    /// This worker's part of the budget. It is the sum of the parts of all served shards.
     var share: FarmBudget.Share {
         budget.farm.share(of: Set(shards.keys).filter { $0 < budget.shards }, among: budget.shards)
     }
 
-    /// Returns batches with unsent pushes of these jobs to Redis. All batches of their shards are returned, so that no push
-    /// overtakes another. The shards are served again when nothing of them is held.
+    /// Returns batches with unsent pushes of these jobs to Redis. All batches in the shards of these jobs are
+    /// returned, so that no push overtakes another. The shards are served again when this worker holds no batch of
+    /// the shards.
     func returnBatches(jobs: Set<String>, shards: some Sequence<Int>) {
         // A checkout in progress may bring batches that were assigned before this call.
         if window.isCheckingOut { lateJobs.formUnion(jobs) }

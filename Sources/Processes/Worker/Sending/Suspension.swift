@@ -2,7 +2,8 @@ import Delivery
 
 /// Why an app's sender sends nothing.
 enum Suspension {
-    /// The gateway rejects the credentials, and the coordinator has not decided yet.
+    /// The gateway rejects the credentials or settings, and the coordinator has neither paused the app nor sent
+    /// credentials again.
     case undecided
     /// The app is paused, so batches are returned to Redis.
     case paused

@@ -17,8 +17,8 @@ import Transport
     private let order: FeedbackOrder
     private let scope: SuppressionScope
     private let store: AppStore
-    /// The suppression lists of the reported tokens' shards, because a service may report the same tokens
-    /// repeatedly.
+    /// The suppression lists of the shards of the reported tokens. A service may report a token repeatedly, and a
+    /// token that is in its list already is not stored again.
     private let known: SuppressionLists
     private let ended: @Loop (_ tuples: Int, _ error: String) -> Void
     private var stream: ByteStream?
@@ -41,8 +41,8 @@ import Transport
     private static let silenceLimit = Duration.seconds(5)
     /// How long the first tuple may take.
     private static let firstSilenceLimit = Duration.seconds(30)
-    /// The receive buffer size. Bytes that are unread when the worker crashes are lost. The kernel allocates twice the
-    /// requested size.
+    /// The requested size of the receive buffer; the kernel allocates twice this size. The size is small, because
+    /// unread bytes are lost when the worker crashes.
     private static let receiveBuffer = 32 << 10
 
     /// - Parameters:
@@ -73,12 +73,12 @@ import Transport
     private func listen(_ stream: ByteStream) {
         self.stream = stream
         stream.limitReceiveBuffer(Self.receiveBuffer)
-        stream.onBytes = { [weak self] in self?.take($0) }
+        stream.onBytes = { [weak self] in self?.receive($0) }
         stream.onEnd = { [weak self] in self?.streamEnded($0) }
         silence.start(after: Self.firstSilenceLimit)
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) {
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
         guard end == nil else { return }
         do throws(FeedbackTuple.Fault) {
             try reader.read(bytes) { waiting.append($0) }

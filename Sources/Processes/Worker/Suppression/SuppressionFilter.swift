@@ -30,7 +30,7 @@ import PushModel
     init(_ tokens: SuppressionLists) { self.tokens = tokens }
 
     /// - Parameter generation: the generation of the credentials for future pushes of the app.
-    func follow(topic: String, environment: String, generation: UInt32) {
+    func apply(topic: String, environment: String, generation: UInt32) {
         guard (topic, environment) != (self.topic, self.environment) else { return }
         scopes = [:]
         self.generation = generation
@@ -50,7 +50,8 @@ import PushModel
             token, scope: scope(of: options).number, registeredAt: options.registeredAt, now: seconds)
     }
 
-    /// Returns whether the producer saw the token registered after the gateway's time of invalidity.
+    /// Returns whether, according to the producer, the token was registered after the gateway found the token
+    /// invalid.
     func wasRegisteredSince(
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ timestamp: Int64?
     ) -> Bool {
@@ -85,7 +86,8 @@ import PushModel
         let record = SuppressionRecord(
             reason: reason, scope: scope.number, time: timestamp.map { min($0 / 1000, seconds) } ?? seconds,
             token: batch.batch.bytes[push.token])
-        // While the app is paused, Redis refuses records that may come from a wrong environment.
+        // While the app is paused, Redis refuses records that may come from a wrong environment, so they take no
+        // effect here.
         if !isPaused && !tokens.holdsUnconfirmed || !reason.mayBeEnvironment {
             tokens.note(record, of: batch.shard, at: seconds)
         }

@@ -5,15 +5,15 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// The suppression lists of the shards that this worker serves. Pushes to their tokens are not sent.
+/// The suppression lists of the shards that this worker serves. Pushes to tokens in the lists are not sent.
 ///
-/// A shard's list is read before the shard is sent. A wake-up announces new entries, and ``readEnds()`` finds new entries if
-/// the wake-up was lost. Suppressions found by this worker are effective immediately.
+/// A shard's list is read before pushes of the shard are sent. A wake-up announces new entries, and ``readEnds()``
+/// finds new entries if the wake-up was lost. Suppressions found by this worker are effective immediately.
 @Loop final class SuppressionLists {
     /// The suppression list of one shard.
     final class List {
         fileprivate(set) var table: SuppressionTable
-        /// The table that replaces the present one when the list has been read again from its beginning.
+        /// The table that replaces the present table when the list has been read again from its beginning.
         private var next: SuppressionTable?
         /// The position up to which the list is read.
         fileprivate var place = EntryID.first
@@ -99,7 +99,7 @@ import StoreProtocol
     /// Whether the lists of all served shards are read.
     var isWhole: Bool { lists.values.allSatisfy(\.isLoaded) }
 
-    /// Returns the list of a shard; nil if it is empty.
+    /// Returns the list of a shard; nil if the list is empty.
     func list(of shard: Int) -> List? {
         guard let list = lists[shard], !list.table.isEmpty else { return nil }
         return list

@@ -1,5 +1,6 @@
-/// The decisions of a historic sender, without a connection. The sender writes one push after the other and looks for a reply at
-/// the interval of its habit. After a reply it continues with the push behind the one that the reply names.
+/// The decisions of a historic sender, without a connection. The sender writes one push after the other and reads
+/// replies after as many pushes as its habit says. After a reply, the sender continues with the push that follows the
+/// push in the reply.
 package struct HistoricCourse {
     package enum Step: Hashable {
         /// Writes the push at this place of the list.
@@ -46,7 +47,7 @@ package struct HistoricCourse {
         return .write(place)
     }
 
-    /// Handles a reply that refuses the push at `culprit`. The gateway has discarded all pushes after that one.
+    /// Handles a reply that refuses the push at `culprit`. The gateway has discarded all pushes after that push.
     package mutating func refused(_ culprit: Int) {
         goOn(from: culprit + 1)
         refused += 1
@@ -58,8 +59,8 @@ package struct HistoricCourse {
     /// Handles a lost connection without a reply.
     package mutating func lost() { goOn(from: place) }
 
-    /// Handles a failed write, which is repeated on a new connection. The old connection may still hold a reply for a sender
-    /// that reads.
+    /// Handles a failed write, which is repeated on a new connection. A sender that reads may still find a reply on the
+    /// old connection.
     package mutating func failed() {
         goOn(from: place - 1)
         hasFailed = habit.interval != nil

@@ -18,7 +18,7 @@ package struct HistoricSender {
         var identityFile: String
     }
 
-    /// The result in the sender's own view.
+    /// The result as the sender counts it.
     package struct Claim: Codable, Sendable, Hashable {
         package var sent = 0
         package var refused = 0
@@ -73,7 +73,7 @@ package struct HistoricSender {
 
     private mutating func keepPace() {
         let now = ContinuousClock.now
-        // The sender does not catch up after a pause.
+        // After a delay, the sender does not write faster to make up for the lost time.
         due = max(due, now - .milliseconds(5)) + .seconds(1) / ReadingHabit.pace
         if due > now { usleep(UInt32((due - now) / .microseconds(1))) }
     }

@@ -3,7 +3,7 @@ import BinaryProtocol
 import Foundation
 import OpenSSL
 
-/// A blocking connection to a binary gateway, like a script's.
+/// A blocking connection to a binary gateway, as a script would use it.
 final class HistoricWire {
     struct Failure: Error, CustomStringConvertible {
         let description: String

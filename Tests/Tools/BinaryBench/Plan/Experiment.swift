@@ -9,26 +9,29 @@ package struct Experiment: Sendable {
     package var faults: [String] = ["binary delay 300ms-700ms"]
     /// The number of sender processes, which share the tokens by a hash.
     package var senders = 1
-    /// Kills one of the sender processes when half of the pushes have arrived.
+    /// Whether to kill one of the sender processes when half of the pushes have arrived at the gateway.
     package var kills = false
-    /// The number of the farm's workers. `connections` is the number of connections if it differs from the usual one.
+    /// The number of the farm's workers.
     package var workers = 2
+    /// The farm's setting `connections`; nil for ``usualConnections``.
     package var connections: Int?
     /// The number of cores for farm, Redis and simulator together.
     package var cores: Int?
-    /// Also measures the HTTP/2 path.
+    /// Whether the farm also runs the experiment over HTTP/2.
     package var comparesPaths = false
-    /// Pushes with an unknown outcome may be duplicated.
+    /// Whether pushes with an unknown outcome may be duplicated.
     package var allowsDoubles = false
-    /// Also measures the historic senders. They would take half an hour in experiments about time only.
+    /// Whether to measure the historic senders, too. False for experiments that only measure time, because historic
+    /// senders would take half an hour.
     package var comparesSenders = true
-    /// The farm's targets: the most seconds, and the most connections at a time.
+    /// The farm's target: the most seconds that the experiment may take; nil without a target.
     package var longest: Double?
+    /// The farm's target: the most connections that may be open at a time; nil without a target.
     package var mostConnections: Int?
-    /// The seconds that one dial takes. The farm may take at most 1.3 times as long as its dials do when all its connections dial
-    /// all the time.
+    /// The seconds that one dial takes. The farm's time limit is 1.3 times the time that all dials take when all
+    /// connections dial all the time.
     package var dialSeconds: Double?
-    /// The number of connections of a host in experiments without a number of their own.
+    /// The number of connections of a host in experiments that set no number.
     package static let usualConnections = 56
 
     package static let all: [Experiment] = {
@@ -70,7 +73,7 @@ package struct Experiment: Sendable {
         all[0].comparesPaths = true
         (all[1].longest, all[1].mostConnections) = (20, 64)
         (all[4].longest, all[4].cores) = (60, 2)
-        // The gateway closes a connection with pushes of a fifth of a second in flight.
+        // When the gateway closes a connection, the pushes of the last 0.2 s are in flight.
         all[5].faults += ["binary close 3000 delay=200ms"]
         // With more connections no connection would reach 3,000 pushes.
         (all[5].workers, all[5].connections, all[5].allowsDoubles) = (1, 1, true)

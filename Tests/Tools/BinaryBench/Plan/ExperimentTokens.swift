@@ -29,8 +29,8 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
     /// The number of bad tokens among the first `length` tokens.
     package func badCount(among length: Int) -> Int { (0..<length).count { isBad($0) } }
 
-    /// The token at a place: 32 bytes. The simulator refuses tokens that begin with `bad00000`. Only the bad tokens of an
-    /// experiment begin so.
+    /// The token at a place: 32 bytes. The simulator refuses tokens that begin with `bad00000`. Only the bad tokens of
+    /// an experiment begin with these digits.
     package func token(_ place: Int) -> [UInt8] {
         var bytes: [UInt8] = isBad(place) ? [0xBA, 0xD0, 0, 0] : [0xAA]
         bytes.reserveCapacity(32)

@@ -1,4 +1,5 @@
-/// The result of one sender in one experiment. The gateway counts what is delivered, refused and discarded, and connections.
+/// The result of one sender in one experiment. The gateway counts delivered, refused and discarded pushes, and
+/// connections.
 package struct Tally: Codable, Sendable, Hashable {
     /// The sum of the farm's job records.
     package struct JobRecord: Codable, Sendable, Hashable {
@@ -23,13 +24,17 @@ package struct Tally: Codable, Sendable, Hashable {
 
     package var experiment: String
     package var sender: String
-    /// The number of good and bad tokens in the list, and in the part of the list that was sent.
+    /// The number of good tokens in the list.
     package var good: Int
+    /// The number of bad tokens in the list.
     package var bad: Int
+    /// The number of good tokens in the part of the list that was sent.
     package var goodSent: Int
+    /// The number of bad tokens in the part of the list that was sent.
     package var badSent: Int
-    /// The number of pushes that the gateway accepted, and of different tokens in them.
+    /// The number of pushes that the gateway accepted.
     package var arrived: Int
+    /// The number of different tokens in the accepted pushes.
     package var distinct: Int
     package var discarded: Int
     /// The number of bad tokens that the sender has found.
@@ -49,7 +54,7 @@ package struct Tally: Codable, Sendable, Hashable {
     package var isExtrapolated: Bool { goodSent + badSent < good + bad }
     package var lost: Int { goodSent - distinct }
     package var doubled: Int { arrived - distinct }
-    /// Pushes a second that the workers send with a whole core.
+    /// The number of pushes that the workers send in a second of processor time.
     package var ratePerCore: Double? { workerSeconds.map { Double(arrived) / max($0, 1e-9) } }
 
     /// The extrapolated result for the whole list. Losses and connections scale with the bad tokens, time with all tokens.

@@ -1,13 +1,13 @@
 import BenchKit
 
-/// Judges the farm's promises and targets in an experiment.
+/// Checks whether the farm kept its promises and reached its targets in an experiment.
 package struct ExperimentVerdict: Codable, Sendable, Hashable {
     package struct Bar: Codable, Sendable, Hashable {
         package let text: String
         package let isReached: Bool
     }
 
-    /// The promises that the farm broke. Each one is an error.
+    /// The promises that the farm broke. Each broken promise is an error.
     package let broken: [String]
     /// The performance targets, which depend on the machine.
     package let bars: [Bar]
@@ -33,7 +33,8 @@ package struct ExperimentVerdict: Codable, Sendable, Hashable {
             bars.append(Bar(text: "within \(Int(limit)) s", isReached: farm.seconds <= limit))
         }
         if let dial = experiment.dialSeconds {
-            // The allowed dials: one for each bad token, and one for each connection. More dials are waste and give no more time.
+            // The allowed dials: one for each bad token, and one for each connection. Further dials are
+            // unnecessary and do not raise the time limit.
             let dials = min(farm.connections, farm.bad + Experiment.usualConnections)
             let least = Double(dials) * dial / Double(Experiment.usualConnections)
             let ratio = farm.seconds / max(least, 1e-9)

@@ -4,10 +4,11 @@ import Foundation
 /// wait. The farm then runs alone.
 package struct ExperimentSeries: Sendable {
     package let experiments: [Experiment]
-    /// Seconds for the historic sender that waits after each push, in each experiment. The rest of the list is extrapolated.
+    /// How many seconds the historic sender that waits after each push may send in each experiment. The rest of the
+    /// list is extrapolated.
     package let budget: Double
 
-    /// Runs only the farm, without the historic senders.
+    /// Whether to run only the farm, without the historic senders.
     private let isFarmOnly: Bool
     /// The folder for the farm's logs.
     private let folder: String

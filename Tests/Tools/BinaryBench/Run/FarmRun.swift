@@ -95,7 +95,7 @@ struct FarmRun {
         }
     }
 
-    /// Pushes jobs as a producer that sends several jobs at a time.
+    /// Pushes jobs like a producer that sends several RPUSH commands in one pipeline.
     private func push(_ jobs: [String], to socket: String) async throws {
         let client = try BlockingRedisClient(socket)
         for start in stride(from: 0, to: jobs.count, by: 20) {
@@ -113,7 +113,7 @@ struct FarmRun {
         var open = ids[...]
         let deadline = ContinuousClock.now + Self.timeout
         while !open.isEmpty, ContinuousClock.now < deadline {
-            // Jobs finish in about the order of their start, so the first open jobs show whether more jobs are finished.
+            // Jobs finish in about the order of their start, so a round reads only the first 50 open jobs.
             let some = open.prefix(50)
             let states = try client.pipeline(some.map { ["HGET", Self.key($0), "state"] })
             let done = states.prefix { $0.text == "finished" }.count

@@ -6,7 +6,7 @@ import Foundation
 struct HistoricRun {
     let experiment: Experiment
     let habit: ReadingHabit
-    /// Seconds for the sender that waits after each push.
+    /// How many seconds the sender that waits after each push may send.
     let budget: Double
     /// The seed of the gateway's random decisions.
     let seed: Int
@@ -37,7 +37,7 @@ struct HistoricRun {
             claim.refused += part.refused
         }
         claim.seconds = (ContinuousClock.now - start).seconds
-        // The simulator reads everything that is left in the sockets.
+        // The simulator counts a connection as closed after it has read all input of the connection.
         try await eventually("all connections are closed") { try gateway.count(.binary).openConnections == 0 }
         return Tally(
             experiment, sender: habit.name, length: length, try gateway.count(.binary), claim: claim)

@@ -3,7 +3,7 @@ package import Transport
 
 /// A proxy between two peers that forwards all bytes and injects faults on demand.
 ///
-/// A setting applies to all present and new links. A single link can have its own setting.
+/// A fault applies to all present and new links. A single link can have its own faults.
 @Loop package final class FaultProxy {
     /// How the proxy treats a new connection.
     package enum AcceptMode: Sendable {
@@ -21,7 +21,7 @@ package import Transport
     /// The number of links made so far.
     package private(set) var linked = 0
     package var welcome = AcceptMode.link
-    /// The faults of all links. Setting them also replaces the faults of single links.
+    /// The faults of all links. Setting this property also replaces the faults of single links.
     package var fare = LinkFaults() {
         didSet { for link in links { link.fare = fare } }
     }
@@ -45,7 +45,7 @@ package import Transport
 
     package var port: UInt16 { address.port }
 
-    /// Cuts links at once.
+    /// Cuts the chosen links at once.
     package func cut(_ how: ProxyLink.Cut, where isMeant: (ProxyLink) -> Bool = { _ in true }) {
         for link in links where isMeant(link) { link.cut(how) }
     }

@@ -1,11 +1,11 @@
 /// The faults of a link in each direction. `up` leads from the client to the server.
 package struct LinkFaults: Equatable, Sendable {
     package struct Direction: Equatable, Sendable {
-        /// The delay that is added to all bytes.
+        /// The delay of all bytes.
         package var delay = Duration.zero
         /// Bytes a second; nil means no limit.
         package var rate: Int?
-        /// No bytes arrive, as with dropped packets. Bytes that are sent meanwhile arrive afterwards.
+        /// Whether all bytes are delayed, as with dropped packets. After the fault, the delayed bytes arrive.
         package var isBlocked = false
 
         package init(delay: Duration = .zero, rate: Int? = nil, isBlocked: Bool = false) {

@@ -20,7 +20,7 @@ import Transport
     private var waiting = 0
     private var hasEnded = false
     private var isStopped = false
-    /// The time until which the rate limit is used up.
+    /// The earliest time at which the rate limit allows more bytes.
     private var paidUntil = ContinuousClock.now
     private lazy var timer = Timer { [unowned self] in flow() }
 
@@ -33,7 +33,6 @@ import Transport
         source.onEnd = { [unowned self] _ in end() }
     }
 
-    /// Stops forwarding.
     func stop() {
         isStopped = true
         chunks = []

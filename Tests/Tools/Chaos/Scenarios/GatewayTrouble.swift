@@ -7,7 +7,8 @@ extension Scenario {
         Scenario(
             16, "slow gateway",
             .with {
-                // The timeout is a multiple of the latency, so that a pause of the test machine does not exceed the timeout.
+                // The timeout is a multiple of the latency, so that a stall of the test machine does not exceed
+                // the timeout.
                 $0.appLines = ["request_timeout: 8"]
                 $0.connections = 4
             }
@@ -41,7 +42,8 @@ extension Scenario {
         ) { stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
-            // The gateway may refuse a stream above the new limit before its request is complete. It does not note such a stream.
+            // The gateway may refuse a stream above the new limit before its request is complete. The gateway's ledger
+            // then lacks the stream.
             stage.expectation.streamsAreWhole = false
             try await stage.fault("goaway") {
                 try stage.gateway.control("goaway 50")
@@ -88,7 +90,8 @@ extension Scenario {
 }
 
 extension Stage {
-    /// Expects duplicates of pushes that the gateway accepted without a response. The farm may send each of them again.
+    /// Expects duplicates of pushes that the gateway accepted without a response. The farm may send each of these
+    /// pushes again.
     func expectLostAnswers() throws {
         expectation.doubles += try gateway.counter("silent_streams")
         expectation.keepsOrder = false

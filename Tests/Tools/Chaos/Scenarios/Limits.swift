@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 
-/// Scenarios with large jobs beside small ones, and with low system limits.
+/// Scenarios with large jobs beside small jobs, and with low system limits.
 extension Scenario {
     static let limits: [Scenario] = [
         Scenario(
@@ -19,7 +19,7 @@ extension Scenario {
         Scenario(23, "few descriptors", .with { $0.limit = "-n 48" }) { stage in
             stage.startFlow()
             try await stage.again(every: .seconds(2)) {
-                // All connections are new at the same time.
+                // After the fault, all connections are opened at about the same time.
                 await stage.fault("reset all") {
                     stage.redisProxies[0].cut(.reset)
                     stage.gatewayProxy.cut(.reset)

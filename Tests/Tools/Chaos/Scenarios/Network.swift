@@ -15,7 +15,7 @@ extension Scenario {
             stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
-            // An abandoned connection may still have requests in flight.
+            // An abandoned connection may still have requests in flight, while the worker sends on a new connection.
             stage.expectation.hasOneSender = false
             let proxy = stage.gatewayProxy
             try await stage.again(every: .milliseconds(500)) {
@@ -36,7 +36,7 @@ extension Scenario {
                 try await stage.pause(.seconds(stage.scale.isShort ? 16 : 30))
                 stage.redisProxies[0].heal()
             }
-            // Waits until the shards are evenly shared again.
+            // Waits until each host has its share of the shards again.
             try await stage.pause(.seconds(stage.scale.isShort ? 3 : 15))
         },
         Scenario(

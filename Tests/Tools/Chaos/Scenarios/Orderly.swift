@@ -29,7 +29,8 @@ extension Scenario {
             }
         },
         Scenario(33, "operators change everything", .with { $0.hosts = 2 }) { stage in
-            // Commands move a shard too fast for the checker to tell two senders apart. It still checks the order of each device.
+            // Commands move a shard back and forth so fast that the checker would see two senders at the same time. The
+            // checker still checks the order of pushes to each device.
             stage.expectation.hasOneSender = false
             stage.startFlow()
             let end = ContinuousClock.now + stage.scale.span
@@ -46,7 +47,7 @@ extension Scenario {
         },
         Scenario(34, "kill processes during upgrades", .with { $0.hosts = 2 }) { stage in
             stage.startFlow()
-            // The leases of a killed predecessor must expire first.
+            // The leases of a killed predecessor must expire before deliveries of their shards resume.
             stage.expectation.recovery = 40_000
             var victims = Victim.allCases.shuffled(using: &stage.random)
             try await stage.again(every: .seconds(1)) {
@@ -82,10 +83,11 @@ extension Scenario {
 }
 
 extension Stage {
-    /// Upgrades a host and kills a process at a random moment. One coordinator must remain.
+    /// Upgrades a host, kills a process at a random moment, and waits until the host has exactly one coordinator.
     fileprivate func upgrade(losing victim: Scenario.Victim) async throws {
         guard let host = hosts.randomElement(using: &random), let old = host.leaders.first else { return }
-        // A killed predecessor does not reply. It has accepted the command, and its successor does not repeat the command.
+        // A killed predecessor cannot report the result of the upgrade. So the command only waits until the predecessor
+        // has accepted the upgrade.
         let words = ["upgrade", host.name] + (victim == .old ? ["--no-wait"] : [])
         try await fault("upgrade \(host.name), and kill \(victim)") {
             let command = try begin(words)
@@ -95,7 +97,7 @@ extension Stage {
             case .old: if host.leaders.contains(old) { try await lose([old], of: host) }
             case .new:
                 try await lose(host.leaders.filter { $0 != old }, of: host)
-                // The upgrade is over when the predecessor ends the command. The predecessor may end too.
+                // The upgrade is over when the command ends. The command may fail, because the predecessor may end too.
                 _ = try await command.wait(within: .seconds(70))
             case .worker:
                 if let pid = host.pids(.worker).randomElement(using: &random) {

@@ -36,7 +36,7 @@ extension Scenario {
         ) { stage in
             stage.startFlow()
             try await stage.pause(.seconds(1))
-            // The other pushes that the crashed workers had in flight.
+            // The crashed workers had other pushes in flight, which may be duplicated.
             stage.expectDoubles(3)
             await stage.fault("poison") { await stage.push(name: "poison-batch", size: 40) }
             try await eventually("the batch has crashed three workers", within: .seconds(60)) {

@@ -48,7 +48,7 @@ extension Scenario {
                     host.signalAll(SIGKILL)
                     _ = try await host.ended()
                 }
-                // The pause is long enough for the other host to take over everything.
+                // This time is long enough for the other host to take over all leases.
                 try await stage.pause(.seconds(16))
                 try host.restart()
                 try await stage.ready()
@@ -82,7 +82,8 @@ extension Scenario {
             try await stage.pause(.seconds(2))
             let host = stage.hosts[0]
             stage.expectDoubles(host.pids(.worker).count)
-            // Pushes that stopped workers had written leave the host when the workers continue.
+            // Stopped workers may have written pushes that leave the host only when the workers continue. Other workers
+            // send for the same shards by then.
             stage.expectation.hasOneSender = false
             stage.expectation.recovery = 40_000
             try await stage.fault("stop host") {

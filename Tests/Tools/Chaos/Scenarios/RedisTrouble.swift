@@ -4,7 +4,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// Scenarios in which Redis crashes, pauses, loses data or refuses writes.
+/// Scenarios in which Redis crashes, hangs, loses data or refuses writes.
 extension Scenario {
     static let redisTrouble: [Scenario] =
         ["everysec", "always"].map { mode in
@@ -26,7 +26,8 @@ extension Scenario {
             Scenario(9, "stop Redis for 20 s", .with { $0.connections = 4 }) { stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
-                // The client abandons a connection after a timeout. Redis may have executed the calls on it.
+                // The client abandons a connection after a timeout. Redis may have executed the calls on the abandoned
+                // connection.
                 try await stage.fault("stop Redis") {
                     stage.redis.process.signal(SIGSTOP)
                     try await stage.pause(.seconds(stage.scale.isShort ? 14 : 20))
@@ -105,16 +106,16 @@ extension Stage {
             try handle.close()
             try await redis.restart()
             let end = WallTime.now
-            // The file may lack the last second of data before the measurement.
+            // The file's size was measured at `start`. The file may have lacked the data of the second before.
             expectation.rollBacks.append(RollBack(forgotten: start - 1_100...end, away: stopped...end))
-            // Everything that was settled since the earlier state is open again.
+            // All pushes that were settled after the measurement of the size are open again.
             let sent = try deliveries(since: start - 1_100)
             expectation.doubles += sent + hosts.count * options.workers * Stage.window
             expectation.keepsOrder = false
         }
     }
 
-    /// Counts the deliveries noted since a time.
+    /// Counts the deliveries in the gateway's ledger since a time.
     func deliveries(since time: Int64) throws -> Int {
         let text = try String(contentsOfFile: gateway.ledgerFile, encoding: .utf8)
         return text.split(separator: "\n").reversed().prefix { line in
@@ -137,7 +138,7 @@ extension Stage {
             for _ in 0..<2_000 where producers[0].refusals < before + 3 { await push(500) }
             if producers[0].refusals < before + 3 { complain("Redis refused no job") }
             try gateway.control("latency 20ms")
-            // The farm delivers all accepted pushes, also while admission is closed.
+            // The farm delivers all accepted pushes, also while producers are told to wait.
             let accepted = await observer.observe() ?? [:]
             try await eventually("the backlog drains while memory is full", within: .seconds(90)) {
                 let now = await observer.observe() ?? [:]

@@ -42,14 +42,15 @@ import RedisProtocol
             }
         }
         let counts = try await redis.call(commands, within: .seconds(10)).map { Double($0.integer ?? 0) }
-        // All shards share one number. A missing key counts as 0.
+        // Keys of the same kind are counted together for all shards. A missing key counts as 0.
         var sums = Dictionary(uniqueKeysWithValues: Self.always.map { ($0, 0.0) })
         for (key, count) in zip(keys, counts) { sums[Self.kind(of: key), default: 0] += count }
         let used = try await redis.call(["INFO", "memory"]).text ?? ""
         let bytes =
             used.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
             .flatMap { Double($0.dropFirst(12)) } ?? 0
-        // The stream is filled at the start with small entries. Larger entries replace them within hours.
+        // The stream is filled at the start with small entries. Larger entries replace the small entries within
+        // hours.
         let events = try await redis.call(
             ["MEMORY", "USAGE", "{pushfarm:demo}:events", "SAMPLES", "0"], within: .seconds(10)
         ).integer.map(Double.init)

@@ -1,6 +1,6 @@
 import Charts
 
-/// Draws series over time as an SVG file: a panel a unit, one below the other.
+/// Draws series over time as an SVG file: one panel for each unit, one below the other.
 package struct Picture {
     private let chart: LineChart
 

@@ -3,7 +3,7 @@ package import EventLoop
 import FarmHarness
 import Foundation
 
-/// A long run at half of the gateway's capacity with few faults. It finds resources that grow.
+/// A long run at half of the gateway's capacity with few faults. The run finds resources that grow.
 @Loop package final class Soak {
     package struct Report: Sendable {
         package let series: [Series]
@@ -25,7 +25,8 @@ import Foundation
     private var kills = 0
     private var accepted = 0
     private var jobs: Set<String> = []
-    /// Pushes of jobs without a timely reply from Redis, by job. The farm may have these jobs or not.
+    /// The number of pushes of each job for which Redis sent no timely reply, by job id. The farm may have accepted
+    /// such a job or not.
     private var unknown: [String: Int] = [:]
 
     /// Bounded resources: events, job records, suppressed tokens, refused jobs.
@@ -34,7 +35,8 @@ import Foundation
     package init(minutes: Double, seed: UInt64) async throws {
         self.minutes = minutes
         var options = Stage.Options()
-        // The gateway accepts at most 2,000 pushes a second: two workers with 20 streams each, 20 ms a push. The load is half.
+        // The gateway accepts at most 2,000 pushes a second: two workers with 20 streams each, 20 ms a push. The
+        // load is half of this rate.
         options.gateway = ["latency 20ms", "streams 20", "answer 503 share=4%", "reset 1%"]
         options.farmLines = ["job_records_kept: 1000"]
         options.watches = false
@@ -54,7 +56,7 @@ import Foundation
                 await stage.killWorker()
                 kills += 1
                 nextKill = .now + .seconds(60)
-                // The successor has to page in first.
+                // The successor must first load its program pages into memory.
                 try await stage.pause(.seconds(2))
             }
             try await sample(at: Self.seconds(.now - start))

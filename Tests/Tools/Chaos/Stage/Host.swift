@@ -10,7 +10,7 @@ package import Foundation
     /// Arguments of the shell's `ulimit` for the coordinator, such as `-n 64`.
     private let limit: String?
     private(set) var coordinator: Child
-    /// Process groups of earlier coordinators. Their workers may still live.
+    /// Process groups of earlier coordinators. Workers of these coordinators may still live.
     private(set) var former: [Child] = []
 
     init(_ name: String, folder: String, environment: [String: String], limit: String?) throws {
@@ -51,7 +51,7 @@ package import Foundation
         (coordinator.hasEnded ? [] : [coordinator.pid]) + pids(.coordinator)
     }
 
-    /// The living processes of one kind, of all coordinators.
+    /// The living processes of one kind, under all coordinators of the host.
     package func pids(_ role: Role) -> [pid_t] {
         (former + [coordinator]).flatMap(\.descendants).filter { pid in
             let line = ProcessTable.visibleText(of: pid)
@@ -89,7 +89,7 @@ package import Foundation
     package var hasEnded: Bool { leaders.isEmpty }
 
     /// Waits until all coordinators have ended.
-    /// - Returns: how the coordinator that the stage started last ended.
+    /// - Returns: the exit of the last coordinator that the stage started.
     package func ended(within limit: Duration = .seconds(60)) async throws -> Child.End {
         let end = try await coordinator.wait(within: limit)
         try await eventually("the coordinators of \(name) end", within: limit) { hasEnded }

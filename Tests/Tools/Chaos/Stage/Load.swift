@@ -29,7 +29,7 @@ struct Load {
     ) {
         count += 1
         let id = given ?? "\(name)-\(count)"
-        // The tokens of a job: a range of the ring of tokens, without some of them.
+        // The tokens of a job: a range of the ring of tokens, without some tokens of the range.
         let start = Int.random(in: tokens.indices, using: &random)
         let chosen = (0..<min(size, tokens.count)).map { tokens[(start + $0) % tokens.count] }
         var promise = ProducerNote.Promise(tokens: chosen)

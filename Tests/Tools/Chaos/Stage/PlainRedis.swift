@@ -27,7 +27,7 @@ import Transport
 
     isolated deinit { stream.close() }
 
-    /// - Throws: ``Failure/lost`` without a timely reply. The connection cannot be used afterwards.
+    /// - Throws: ``Failure/lost`` if no timely reply arrives. The connection cannot be used after this error.
     package func call(_ words: [String], within limit: Duration = .seconds(2)) async throws -> RESPValue {
         try await call([words], within: limit)[0]
     }

@@ -27,7 +27,7 @@ import RedisProtocol
         do {
             if redis == nil { redis = try await PlainRedis(path) }
         } catch {
-            // The command was not sent.
+            // The command was not sent, so the job is not in the farm.
             note(job.id, .refused)
             return .refused
         }

@@ -28,7 +28,7 @@ extension Stage {
     private func settled(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
-            // A failpoint writes its mark before its process ends.
+            // A failpoint may still end a coordinator now, so the wait also restarts coordinators.
             if !options.failpoints.isEmpty { try? await restartTheDead() }
             if let jobRecords = await observer.observe(), await isSettled(jobRecords) { return true }
             _ = try? await Loop.sleep(for: .milliseconds(300))
@@ -103,7 +103,7 @@ extension Stage {
         }
     }
 
-    /// The keys that hold open pushes at the end, with their lengths.
+    /// The keys that still contain open pushes at the end, with their lengths.
     private func leftovers(_ redis: PlainRedis) async throws -> [String] {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
         let open = ["taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states"]

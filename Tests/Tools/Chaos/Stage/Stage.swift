@@ -24,10 +24,10 @@ import Transport
         package var limit: String?
         /// The error of the first host's clock in seconds, and the delay before the error starts.
         package var clock: [(after: Duration, seconds: Int)] = []
-        /// The app uses a certificate. A certificate needs no correct clock, and a provider token does.
+        /// Whether the app uses a certificate. A certificate needs no correct clock, and a provider token does.
         package var hasCertificate = false
         package var tokens = 4_000
-        /// The stage reads the job records every second.
+        /// Whether the stage reads the job records every second.
         package var watches = true
 
         package init() {}

@@ -1,7 +1,8 @@
 import FarmHarness
 import Foundation
 
-/// Measures the memory for a large backlog. Redis needs some bytes for each token, and the farm needs none.
+/// Measures the memory for a large backlog. Redis needs some bytes for each token. The farm's processes need no memory
+/// for tokens that wait in Redis.
 struct Memory: BenchCase {
     let key = "memory"
     let title = "a backlog of 10,000,000 tokens in jobs of 1,000, two workers; the greatest at work"
@@ -19,7 +20,7 @@ struct Memory: BenchCase {
 
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
         let folder = try TestFolder()
-        // The slow gateway keeps the farm working and delivers very few pushes.
+        // The gateway is so slow that the farm always has work, and delivers very few pushes.
         let gateway = try await Gateway(
             in: folder.path, faults: ["latency 500ms"],
             options: ["--no-first-stream-limit", "--streams", "50"], hasLedger: false)
@@ -43,7 +44,7 @@ struct Memory: BenchCase {
                     && farm.client.run("LLEN", "{pushfarm:demo}:taken").integer == 0
             }
             round["worker"] = Self.resident(farm.processes.workers, "VmRSS:")
-            // Redis frees its clients' buffers within a second or two.
+            // After a second or two, Redis has freed its clients' buffers.
             try await Task.sleep(for: .seconds(2))
             // The farm delivers meanwhile, so the true number of open pushes lies between these two counts.
             let before = try farm.open()
@@ -76,7 +77,7 @@ struct Memory: BenchCase {
 
     /// The largest resident memory among some processes, in MB.
     ///
-    /// - Parameter field: a field of /proc/PID/status: the current or the greatest value.
+    /// - Parameter field: the name of the field of /proc/PID/status with the current or with the greatest value.
     private static func resident(_ processes: [pid_t], _ field: String) -> Double {
         let sizes = processes.map { pid in
             let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()

@@ -1,6 +1,6 @@
 import FarmHarness
 
-/// Measures the throughput at a slow gateway. The number of pushes in flight at a time limits it.
+/// Measures the throughput at a slow gateway. The number of pushes in flight limits the throughput.
 struct SlowGateway: BenchCase {
     /// One worker with a number of connections, or a number of workers with one connection each.
     private enum Step {
@@ -20,7 +20,7 @@ struct SlowGateway: BenchCase {
     private let steps: [Step]
     /// The number of streams of a connection.
     private let streams: Int
-    /// The length of each measurement in seconds when the farm reaches the limit.
+    /// How many seconds each measurement takes if the farm reaches the limit.
     private let seconds: Double
 
     private static let latency = 0.05

@@ -75,7 +75,7 @@ struct Throughput: BenchCase {
     private func measureTool(
         _ gateway: Gateway, _ folder: String, _ plan: BenchPlan, _ cores: Cores, into round: inout Round
     ) async throws {
-        // A rehearsal only counts the farm's tokens.
+        // A rehearsal only counts the tokens of the farm's pushes, and does not run h2load.
         guard !plan.isRehearsal else { return }
         let requests = plan.pushes(Self.requests)
         let tool = try await LoadTool(gateway, cores, in: folder, upTo: requests)

@@ -1,6 +1,7 @@
 import FarmHarness
 
-/// Measures the latency of single urgent pushes during a bulk job, and how much they slow the bulk job down.
+/// Measures the latency of single urgent pushes during a bulk job, and how much the urgent pushes slow the bulk
+/// job down.
 struct UrgentLatency: BenchCase {
     let key = "urgent"
     let title = "a campaign in lane bulk, and 2,000 pushes of one token in lane high, RPUSH to receipt"

@@ -12,17 +12,19 @@ package struct CallgrindProfile: Sendable, Hashable {
     }
 
     package private(set) var counts: [Function: Int] = [:]
-    /// Instructions of the excluded functions with everything that they called. ``counts`` contains these instructions too.
+    /// The instructions of the excluded functions and of all functions that they called. ``counts`` contains these
+    /// instructions too.
     package private(set) var leftOut = 0
 
-    /// All instructions except the excluded ones.
+    /// All instructions except the instructions of the excluded functions.
     package var total: Int { counts.values.reduce(0, +) - leftOut }
 
     package init(counts: [Function: Int] = [:]) { self.counts = counts }
 
     /// - Parameters:
     ///   - text: a callgrind file of format version 1, with one event and positions of one number.
-    ///   - leavingOut: parts of the names of excluded functions. No excluded function may call another.
+    ///   - leavingOut: parts of the names of excluded functions. No excluded function may call another excluded
+    ///     function.
     package init(_ text: String, leavingOut: [String] = []) {
         var (objects, names) = ([Substring: String](), [Substring: String]())
         var (object, name) = ("", String?.none)
@@ -43,7 +45,7 @@ package struct CallgrindProfile: Sendable, Hashable {
             } else if line.hasPrefix("calls=") {
                 isCall = true
             } else if let first = line.utf8.first, Self.isPosition(first) {
-                // The line after a call is the cost of the called function.
+                // The line after `calls=` has the cost of the called function.
                 defer { isCall = false }
                 let words = line.split(separator: " ")
                 guard words.count == 2, let cost = Int(words[1]) else { continue }
@@ -63,7 +65,8 @@ package struct CallgrindProfile: Sendable, Hashable {
         return difference
     }
 
-    /// Resolves a compressed name. A name has a number at its first use, and later the number stands for the name.
+    /// Resolves a compressed name. The file gives a number to a name at the first use, and later writes only the
+    /// number.
     private static func resolve(_ word: Substring, _ known: inout [Substring: String]) -> String {
         guard let end = word.firstIndex(of: ")") else { return String(word) }
         let (number, rest) = (word[...end], word[end...].dropFirst())

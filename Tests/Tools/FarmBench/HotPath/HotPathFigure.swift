@@ -3,13 +3,13 @@ import Foundation
 /// The instructions that a worker needs for a push, with the functions that need them.
 package struct HotPathFigure: Codable, Sendable, Hashable {
     package var instructions: Double
-    /// The instructions a push of each function with at least a thousandth of the total.
+    /// The instructions per push of each function that has at least a thousandth of the total.
     package var functions: [String: Double]
     package var parts: [String: Double]
     /// The versions of the software that the count depends on: libraries, compiler, valgrind.
     package var versions: [String: String]
 
-    /// - Parameter profile: the profile of this number of pushes.
+    /// - Parameter profile: the profile of a run with `pushes` pushes.
     package init(_ profile: CallgrindProfile, pushes: Int, versions: [String: String]) {
         func each(_ count: Int) -> Double { Double(count) / Double(max(1, pushes)) }
         instructions = each(profile.total)

@@ -4,12 +4,14 @@ import Foundation
 
 /// Runs a worker of the release build under callgrind, with Redis and a simulator outside callgrind.
 ///
-/// The worker is so slow under callgrind that all its input is always ready, so each run executes the same instructions. A
-/// second run with fewer pushes measures the start of the farm, which is subtracted.
+/// The worker is so slow under callgrind that all its input is always ready, so each run executes the same
+/// instructions. A second run with fewer pushes measures the start of the farm. The count is the difference of the two
+/// runs.
 package struct HotPathRun {
     private static let (few, many) = (8_000, 40_000)
     private static let jobSize = 1_000
-    /// The worker's periodic functions, which the count excludes. A program that is so slow runs them too often for each push.
+    /// The worker's periodic functions, which the count excludes. Under callgrind the worker is so slow that these
+    /// functions run too often for each push.
     private static let byTheClock = ["releaseIdleCode", "lookAfterApps", "sendNumbers"]
 
     package init() {}
@@ -29,7 +31,7 @@ package struct HotPathRun {
     private func profile(_ pushes: Int) async throws -> CallgrindProfile {
         let folder = try TestFolder()
         let program = folder.path + "/pushfarm"
-        // Valgrind cannot read Swift's debug information. The names of functions remain.
+        // Valgrind cannot read Swift's debug information. `strip` keeps the names of functions.
         let strip = try Child(
             "strip", "strip", ["--strip-debug", "-o", program, BuiltProgram.path], in: folder.path)
         guard try await strip.wait() == .exited(0) else { throw Overdue(description: strip.error) }

@@ -35,7 +35,8 @@ package enum Part: String, Codable, Sendable, CaseIterable {
         ("libuv", .loop), ("libpthread", .loop),
     ]
 
-    /// Parts of mangled names with the module's part. The first match in a symbol counts.
+    /// Pieces of mangled names, each with the part that its module belongs to. The first piece that a symbol contains
+    /// determines the symbol's part.
     private static let modules: [(String, Part)] = [
         ("3TLS", .tls), ("5HTTP2", .http), ("13StoreProtocol", .redis), ("11RedisClient", .redis),
         ("13RedisProtocol", .redis), ("4RESP", .redis), ("7Gateway", .push),

@@ -2,7 +2,7 @@
 package enum BenchPayload {
     package static let length = 200
 
-    /// Appends the same payload for all pushes, or a payload that differs for each place.
+    /// Appends a payload that differs for each place; or, if `place` is nil, the same payload for all pushes.
     package static func append(_ place: Int?, to text: inout [UInt8]) {
         let start = text.count
         text += Array(#"{"aps":{"alert":""#.utf8)

@@ -3,7 +3,8 @@ package struct BenchPlan: Sendable {
     package var rounds: Int
     /// The divisor of every number of pushes.
     package var divisor: Int
-    /// The simulator counts different tokens. Such a rehearsal is too slow to be measured.
+    /// Whether the run is a rehearsal, in which the simulator counts how many different tokens arrive. A rehearsal is
+    /// too slow to be measured.
     package var isRehearsal: Bool
     /// The folder for logs.
     package var folder: String

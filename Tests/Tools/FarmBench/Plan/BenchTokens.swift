@@ -1,4 +1,4 @@
-/// Device tokens by their places. All tokens differ and look random, and the simulator accepts each one.
+/// Device tokens by their places. All tokens differ and look random, and the simulator accepts each token.
 package enum BenchTokens {
     /// The number of digits of a token.
     package static let length = 64

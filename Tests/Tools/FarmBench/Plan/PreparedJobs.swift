@@ -9,8 +9,8 @@ package struct PreparedJobs: Sendable {
 
     /// - Parameters:
     ///   - name: the prefix of the job ids.
-    ///   - first: the place of the first token.
-    ///   - fields: more fields of each job, as JSON without braces.
+    ///   - first: the number of the first token in the sequence of ``BenchTokens``.
+    ///   - fields: more fields of each job, as JSON members without the outer braces.
     package init(
         _ name: String, pushes: Int, jobSize: Int, kind: Kind = .samePayload, first: Int = 0,
         fields: String = ""

@@ -5,11 +5,12 @@ package struct BenchFinding: Codable, Sendable, Hashable {
     package let figures: [Figure]
     package let rounds: [Round]
 
-    /// The greatest share of the bench's cores that other processes may use. Above it the figures are not reliable.
+    /// The greatest share of the bench's cores that other processes may use. Above this share, the figures are not
+    /// reliable.
     package static let tooMuchCompany = 0.05
 
-    /// - Parameter measures: the measures of the case. A measure without a value in any round is omitted. If it has a bar, it
-    ///   counts as missing.
+    /// - Parameter measures: the measures of the case. A measure that has a value in no round is omitted. An
+    ///   omitted measure with a bar counts as missing.
     package init(key: String, title: String, _ measures: [Measure], _ rounds: [Round]) {
         (self.key, self.title, self.rounds) = (key, title, rounds)
         figures = measures.compactMap { $0.figure(of: rounds) }

@@ -22,7 +22,7 @@ package struct BenchJobRecord: Hashable {
         finishedAt = max(finishedAt, Double(fields[4]) ?? 0)
     }
 
-    /// Complaints about counts that do not match the number of pushes and the number that the gateway accepted.
+    /// Complaints about counts that contradict the number of pushes or the number of pushes that the gateway accepted.
     package func complaints(pushes: Int, atGateway: Int, distinct: Int? = nil) -> [String] {
         var complaints: [String] = []
         if unfinished > 0 { complaints.append("\(unfinished) jobs are not finished") }

@@ -5,7 +5,7 @@ package struct LoadReport: Hashable {
     /// The number of responses with a status from 200 to 299.
     package let succeeded: Int
 
-    /// Nil if the output lacks one of the two numbers.
+    /// Nil if the output lacks the rate or the number of successful responses.
     package init?(_ text: String) {
         var (rate, succeeded): (Double?, Int?)
         for line in text.split(separator: "\n") {

@@ -13,7 +13,8 @@ package struct Measure: Sendable {
     /// The name of the value with the measured processes' share of the cores. When the cores were full, the bar does not apply.
     var fullness: String?
 
-    /// From this share on cores count as full. The kernel uses the rest, and no process is charged for it.
+    /// If processes use at least this share of the cores, the cores count as full. The kernel uses the rest, and
+    /// charges the rest to no process.
     package static let full = 0.9
 
     package init(

@@ -6,8 +6,9 @@ extension BenchFarm {
         /// When the action started, in milliseconds since 1970 by Redis's clock.
         let startedAt: Double
         let use: Use
-        /// The share of the cores that the measured processes used, and the share that other processes used.
+        /// The share of the cores that the measured processes used.
         let fullness: Double
+        /// The share of the cores that other processes used.
         let company: Double
     }
 

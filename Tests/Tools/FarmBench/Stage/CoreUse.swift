@@ -26,13 +26,13 @@ package struct CoreUse: Sendable, Hashable {
         return CoreUse(of: cores.numbers, in: String(decoding: text, as: UTF8.self))
     }
 
-    /// The share of `seconds` in the time since `before`.
+    /// `seconds` as a share of the time of all the cores since `before`.
     package func share(of seconds: Double, since before: CoreUse) -> Double {
         let all = busy - before.busy + idle - before.idle
         return all > 0 ? seconds / all : 0
     }
 
-    /// The share of the time since `before` that other processes used, when `ours` seconds belonged to the bench.
+    /// The share of the time since `before` that other processes used, if the bench used `ours` seconds.
     package func company(since before: CoreUse, ours: Double) -> Double {
         let (worked, rested) = (busy - before.busy, idle - before.idle)
         return worked + rested > 0 ? max(0, worked - ours) / (worked + rested) : 0

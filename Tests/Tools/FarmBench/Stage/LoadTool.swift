@@ -4,19 +4,20 @@ import FarmHarness
 import Foundation
 import OpenSSL
 
-/// Runs h2load against a simulator, with the same requests as the farm's but with different tokens.
+/// Runs h2load against a simulator, with the same requests as the farm, but with different tokens.
 struct LoadTool {
     struct Outcome {
         /// Requests a second, from h2load's output.
         var rate = 0.0
-        /// Processor time for each request in microseconds, of h2load and of the simulator.
+        /// Processor time of h2load for each request, in microseconds.
         var own = 0.0
+        /// Processor time of the simulator for each request, in microseconds.
         var gateway = 0.0
         var company = 0.0
         var broken: [String] = []
     }
 
-    /// The number of tokens that h2load repeats when it makes more requests.
+    /// The number of tokens in h2load's list. If h2load makes more requests, it repeats the list.
     private static let tokens = 50_000
 
     private let gateway: Gateway

@@ -1,15 +1,17 @@
 import FarmHarness
 import Foundation
 
-/// Single urgent pushes, one after the other, with the time of each from its RPUSH to the gateway.
+/// Single urgent pushes, one after the other, with the time of each push from its RPUSH to its arrival at the
+/// gateway.
 struct Samples {
-    /// The first digits of the samples' tokens. No other token of the bench begins so.
+    /// The first digits of the samples' tokens. No other token of the bench begins with these digits.
     private static let mark = "5a"
 
     private let count: Int
     private let rest: ClosedRange<Int>
 
-    /// - Parameter rest: microseconds between two pushes, evenly distributed, so that the pushes meet the farm in any state.
+    /// - Parameter rest: microseconds between two pushes, evenly distributed, so that the pushes arrive in all states
+    ///   of the farm.
     init(_ count: Int, rest: ClosedRange<Int>) { (self.count, self.rest) = (count, rest) }
 
     /// Pushes all samples.
@@ -28,7 +30,6 @@ struct Samples {
         return moments
     }
 
-    /// The jobs' ids.
     var ids: [String] { (0..<count).map { "s-\($0)" } }
 
     private struct Line: Decodable {

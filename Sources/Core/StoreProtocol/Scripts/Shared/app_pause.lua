@@ -1,7 +1,7 @@
 -- Pauses an app.
 -- Uses base, events.
 
--- Pauses the app, unless it is already paused for the same reason. A pause by an operator (`by`) ends only through an operator.
+-- Pauses the app, unless it is already paused for the same reason. If `by` names an operator, only an operator can end the pause.
 local function pause_app(reason, fingerprint, stamp, by)
     local admission = P .. 'admission'
     local old = call('HMGET', admission, 'paused', 'fingerprint', 'paused_by')

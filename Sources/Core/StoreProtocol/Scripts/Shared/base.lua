@@ -1,7 +1,8 @@
 -- The basics of each script of an app: the key prefix, Redis's clock, and numbers as text.
 --
--- KEYS[1] is the app's prefix "{pushfarm:APP}:". All other keys start with it, so that all keys of a script are in one slot.
--- A caller cannot know the keys of job records and of other shards in advance. All times are Redis's times.
+-- KEYS[1] is the app's prefix "{pushfarm:APP}:". The scripts build all other keys from this prefix, so that all keys of a script
+-- are in one slot. Callers do not pass these keys, because they cannot know in advance which job records and shards a script
+-- uses. All times are Redis's times.
 
 local call = redis.call
 local P = KEYS[1]

@@ -40,8 +40,8 @@ local function add_batch(id, tokens, body)
     call('HSET', STATES, id, new_state(tokens))
 end
 
--- Returns a batch to its ready list: at the head, but after older batches that were returned earlier. Ids of first attempts
--- contain the age of the batch; retries go before first attempts.
+-- Puts a returned batch at the head of its ready list, but behind older batches that were returned before. Ids of first attempts
+-- contain the time of the split; a returned batch of retries goes to the head of the list.
 local AGE = '^%d+%.%a%.(%x+)%.(%d+)'
 
 local function return_batch(list, id)
@@ -77,7 +77,7 @@ local function each_segment(body, f)
     end
 end
 
--- Adds the number of open positions of a batch to sums[job].
+-- For each job in a batch, adds the number of the job's open positions to sums[job].
 local function sum_open(sums, body, s)
     local _, n, at = struct.unpack('>BI2', body)
     local whole, last = s.open == #s.map, 0

@@ -1,8 +1,9 @@
 -- Closes the open positions of cancelled jobs, and counts them.
 -- Uses base, records, pauses, finishing, batches.
 
--- Closes the open positions of cancelled jobs in a batch that no worker has checked out. Returns the number of closed positions
--- that were not paused, by job; nil if there are none. `count_cancelled` adds them to the job records.
+-- Closes the open positions of cancelled jobs in a batch that no worker has checked out. Returns, for each job, the number of
+-- closed positions that were open and not paused; nil if the call closed no position. Later, `count_cancelled` adds all closed
+-- positions to the job records.
 local cancelled_positions, moment = {}, nil
 
 local function cancel_positions(s, body)
@@ -25,7 +26,8 @@ local function cancel_positions(s, body)
     return open_positions
 end
 
--- Counts cancelled positions in the job records, and subtracts them from `load`. The last push of a job finishes the job.
+-- Counts cancelled positions in the job records, and subtracts them from `load`. If a job has no more open pushes, it is
+-- finished.
 local function count_cancelled()
     local ended, stamp = 0, string.format('%d', now())
     for job, n in pairs(cancelled_positions) do

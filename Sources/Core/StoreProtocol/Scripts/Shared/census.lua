@@ -1,13 +1,14 @@
 -- Counts the contents of an app's queues and results stream, for `check_accounting` and `repair`.
 --
--- Collects faults in `faults`, and counts positions by job: `open` counts all, `in_flight` counts those with a
--- worker or in the results stream, `delayed` counts the delayed positions. `broken` contains entries that cannot be read.
+-- `faults` collects the faults. Three tables count positions by job: `open` counts all open positions, `in_flight` counts
+-- positions with a worker or in the results stream, and `delayed` counts delayed positions. `broken` contains entries that cannot
+-- be read.
 -- Uses base, batches.
 local faults, seen, open, in_flight, delayed, broken = {}, {}, {}, {}, {}, {}
 local function add_fault(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
 local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
 
--- Returns whether the segment table of a body can be read, and has as many positions as the map.
+-- Returns whether the segment table of a body can be read and lists as many positions as the map.
 local function is_readable(body, map)
     local positions = 0
     local isWell = pcall(each_segment, body, function(_, _, last) positions = last end)
@@ -51,7 +52,7 @@ local function count_shard(nn)
     end
 end
 
--- The positions of an entry are in flight until the entry is settled.
+-- The positions of a results entry are in flight until the entry is settled.
 local function skip(entry, at, n, extra)
     for _ = 1, n do at = at + 1 + entry:byte(at) + extra end
     return at
@@ -127,14 +128,14 @@ local function count_entry(id, words)
     end
 end
 
--- Counts everything that is not in a list of one shard.
+-- Counts all data outside of the shards' lists.
 local function count_rest()
     for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do check(id, 'delayed', delayed) end
     for _, id in ipairs(call('LRANGE', P .. 'paused', 0, -1)) do check(id, 'paused') end
     for _, e in ipairs(call('XRANGE', P .. 'results', '-', '+')) do count_entry(e[1], e[2]) end
 end
 
--- Finds batches that are in no list. Call this after everything is counted.
+-- Finds batches that are in no list. Call this function after all lists are counted.
 local function find_strays()
     for _, id in ipairs(call('HKEYS', STATES)) do
         if not seen[id] then add_fault('batch', id, 'is nowhere') end
@@ -150,7 +151,7 @@ local function count_all(shards)
     find_strays()
 end
 
--- Returns whether a field of a job record must be a number and is not.
+-- Returns whether a field of a job record should be a number but is not.
 local COUNTS = {}
 for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'delayed' }) do
     COUNTS[name] = true

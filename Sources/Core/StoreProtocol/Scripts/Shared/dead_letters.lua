@@ -17,8 +17,8 @@ local function add_dead_letter(job, reason, status, pushes, body)
     call('HINCRBY', DEAD_LETTER_COUNTS, 'bytes', #body)
 end
 
--- Removes a dead letter, in the form that XRANGE returns. An entry with another form counts as zero pushes. Returns the number
--- of pushes, or nil if the dead letter was removed before.
+-- Removes a dead letter, which is passed as XRANGE returned it. An entry in an unknown format counts as zero pushes. Returns the
+-- number of pushes, or nil if the dead letter was removed before.
 local function remove_dead_letter(letter)
     if call('XDEL', DEAD_LETTERS, letter[1]) == 0 then return nil end
     local pushes, body = tonumber(letter[2][8] or '0') or 0, letter[2][10] or ''
@@ -27,8 +27,8 @@ local function remove_dead_letter(letter)
     return pushes
 end
 
--- Deletes at most `steps` of the oldest dead letters: those from before the time `from`, and more until at most this many pushes
--- and bytes are left. Returns whether more must be deleted.
+-- Deletes dead letters that are older than the time `from`, and then the oldest dead letters until at most `pushes` pushes and
+-- `bytes` bytes are left. Deletes at most `steps` dead letters. Returns whether more dead letters must be deleted.
 local function trim_dead_letters(pushes, bytes, from, steps)
     local trimmed, hasMore = 0, true
     for _ = 1, steps do
@@ -45,7 +45,8 @@ local function trim_dead_letters(pushes, bytes, from, steps)
     return hasMore
 end
 
--- The audit is a stream of outcomes; the same hash contains its bytes. An entry uses AUDIT_EXTRA bytes more than its record.
+-- The audit is a stream of outcomes; the hash of the dead letters' counts also contains the audit's bytes. Redis needs
+-- AUDIT_EXTRA bytes for an entry in addition to its record.
 local AUDIT, AUDIT_EXTRA = P .. 'audit', 100
 local function trim_audit(bytes, from, steps)
     for _ = 1, steps do

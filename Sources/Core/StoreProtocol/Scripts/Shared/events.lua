@@ -1,7 +1,8 @@
 -- Events for producers, and wake-ups for workers.
 -- Uses base.
 
--- Writes an event for producers: its type, its time, then alternating fields and values. Each call trims the stream once.
+-- Writes an event for producers: its type, its time, then alternating fields and values. The first event of a script call also
+-- trims the stream.
 local EVENTS = P .. 'events'
 local events_cut = false
 
@@ -14,13 +15,14 @@ local function add_event(event, at, ...)
     end
 end
 
--- Adds a number of pushes to an event, unless it is 0. `submitted`, `accepted` and `delivered` are always added.
+-- Adds a field with a number of pushes to an event, unless the number is 0. Callers add `submitted`, `accepted` and `delivered`
+-- themselves, even if they are 0.
 local function add_number(words, field, n)
     if tonumber(n) == 0 then return end
     words[#words + 1], words[#words + 2] = field, n
 end
 
--- Writes an event from ARGV: a number of words, then alternating fields and values, the type first. Returns the next index.
+-- Writes the event at ARGV[i]: the number of its words, then fields and values, the type first. Returns the index after it.
 local function add_next_event(at, i)
     local n = tonumber(ARGV[i])
     add_event(ARGV[i + 2], at, unpack(ARGV, i + 3, i + n))

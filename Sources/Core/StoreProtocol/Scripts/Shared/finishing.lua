@@ -33,7 +33,7 @@ local function finish_job(job, stamp, ...)
     close_finished_job(job_record, job, stamp, ...)
 end
 
--- Counts `n` pushes that got an outcome.
+-- Moves `n` pushes in `load` from `open` to `settled`, because they got an outcome.
 local function count_ended(n)
     increment(P .. 'load', 'open', -n)
     increment(P .. 'load', 'settled', n)

@@ -1,7 +1,8 @@
 -- Stores pauses of jobs, device tokens and shards, and marks jobs as cancelled.
 -- Uses base, events, pauses.
 
--- Each kind has at most MOST_PAUSES. Pauses of jobs that never came are deleted after a day to make room.
+-- Each kind (jobs, tokens, shards, cancelled jobs) has at most MOST_PAUSES entries. At this limit, pauses that are older than a
+-- day are deleted if their job was never submitted.
 local MOST_PAUSES, DAY = 1000, 86400000
 
 -- Notifies the coordinators.
@@ -20,7 +21,8 @@ local function make_room(key, t)
     return call('HLEN', key) < MOST_PAUSES
 end
 
--- Adds an entry under a name. Returns 1 if something changed, else 0; `what`, or full; the earlier entry, or "".
+-- Stores an entry under a name. Returns three values: 1 if the entry was stored, else 0; `what`, or 'full' if there are too many
+-- entries; the earlier entry under this name, or ''.
 local function add_pause(key, name, what, entry, t)
     local old = call('HGET', key, name)
     if old then return { 0, what, old } end
@@ -31,20 +33,20 @@ local function add_pause(key, name, what, entry, t)
     return { 1, what, '' }
 end
 
--- The state of a job: open, finished, expected (no job record, but jobs wait for the intake) or unknown. The second value is false
--- without a job record.
+-- Returns the state of a job: open, finished, expected (no job record, but jobs wait for the intake) or unknown. The second
+-- returned value is false if the job has no record.
 local function find_job(job, inbox)
     local state = call('HGET', P .. 'job:' .. job, 'state')
     local is_expected = not state and call('LLEN', inbox) + call('LLEN', P .. 'taken') > 0
     return state or (is_expected and 'expected' or 'unknown'), state
 end
 
--- Marks a job as cancelled from the time `due` on, unless it is unknown or finished. `keep` is for how many seconds the record of
--- the job is kept. Returns the reply of add_pause.
+-- Marks a job as cancelled from the time `due` on, unless it is unknown or finished. The job's record is kept for `keep` seconds
+-- after the job finishes. Returns the reply of add_pause.
 local function cancel_job(job, inbox, t, due, keep, by)
     local what = find_job(job, inbox)
     if what == 'unknown' or what == 'finished' then return { 0, what, '' } end
-    -- If a job is cancelled twice, the earlier time is valid.
+    -- If a job is cancelled twice, the earlier of the two times applies.
     local old = call('HGET', CANCELS, job)
     if old and tonumber(old:match('^%d+ (%d+)')) > tonumber(due) then call('HDEL', CANCELS, job) end
     local reply = add_pause(CANCELS, job, what, table.concat({ t, due, keep, by }, ' '), t)

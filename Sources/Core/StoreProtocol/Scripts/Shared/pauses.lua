@@ -1,8 +1,9 @@
 -- Paused jobs and device tokens, and cancelled jobs.
 -- Uses base.
 
--- `paused_jobs` and `paused_tokens` contain what is not sent. `cancels` contains cancelled jobs as "ms of the command, ms of its
--- effect, seconds to keep the record, operator". A short hash is read completely at its first use.
+-- `paused_jobs` and `paused_tokens` contain the jobs and tokens whose pushes are not sent. `cancels` contains cancelled jobs as
+-- "ms of the command, ms of its effect, seconds to keep the record, operator". If a hash is short, the script reads the whole
+-- hash when it first needs one of its fields.
 local PAUSED_JOBS, PAUSED_TOKENS, CANCELS = P .. 'paused_jobs', P .. 'paused_tokens', P .. 'cancels'
 
 local function reader(key)
@@ -28,8 +29,8 @@ local function pause_reason(entry)
     return (kind == 'pause' and 'paused' or 'quarantined') .. ' by ' .. by .. (why == '' and '' or ': ' .. why)
 end
 
--- Stores the number of pauses and cancels in `admission`, so that checkouts read them only if there are any. `cancels` is the
--- number of cancelled jobs among them.
+-- Stores the number of pauses and cancels in `admission`, so that checkouts read pauses and cancels only if there are any. The
+-- field `cancels` is the number of cancelled jobs.
 local function count_pauses()
     local admission, cancels = P .. 'admission', call('HLEN', CANCELS)
     local n = call('HLEN', PAUSED_JOBS) + call('HLEN', PAUSED_TOKENS) + cancels

@@ -1,8 +1,8 @@
 -- Adds to counts in job records and other hashes, even if their fields are damaged.
 -- Uses base, events.
 
--- Keeps the original of unreadable data, so that it blocks nothing and is not lost. The hash maps a name to bytes, with at most
--- 1,000 originals of 1 MiB each. Returns the text to add to an event's reason if the original is not kept.
+-- Keeps the original of unreadable data, so that the data can be deleted elsewhere and is not lost. The hash maps names to bytes,
+-- with at most 1,000 originals of 1 MiB each. Returns a text for the event's reason: why the original is not kept, or ''.
 local UNREADABLE = P .. 'unreadable'
 
 local function keep_unreadable(name, bytes)
@@ -13,8 +13,8 @@ local function keep_unreadable(name, bytes)
     return ''
 end
 
--- Resets a field that must be a whole number and is not. The field's text is kept, and the count starts from 0. `fsck` then
--- reports the wrong sum.
+-- Resets a field that must be a whole number but is not. The field's text is kept in `unreadable`, and the field counts from 0.
+-- Later, `fsck` reports the wrong sum that results.
 local function reset_field(key, field, text)
     local name = key:sub(#P + 1):gsub('^job:', 'job ') .. ' ' .. field
     local loss = keep_unreadable(name, text)
@@ -22,7 +22,7 @@ local function reset_field(key, field, text)
     add_event('data.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
 end
 
--- Deletes a job record that is not a hash. The job then has no record.
+-- Deletes a job record that is not a hash. The job has no record any more.
 local function drop_record(job)
     local key = P .. 'job:' .. job
     local bytes = call('DUMP', key)
@@ -32,7 +32,7 @@ local function drop_record(job)
     add_event('data.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash' .. loss)
 end
 
--- Adds to a field of a hash, also if the field is damaged. Returns the sum; nil if the key is not a hash.
+-- Adds a number to a field of a hash, even if the field is damaged. Returns the sum; nil if the key is not a hash.
 local function increment(key, field, n)
     local sum = redis.pcall('HINCRBY', key, field, n)
     if type(sum) ~= 'table' then return sum end
@@ -42,8 +42,8 @@ local function increment(key, field, n)
     return call('HINCRBY', key, field, n)
 end
 
--- Adds sign * sums[job] to a field of the job records. The records exist while their jobs have open positions. An unreadable
--- record does not prevent that the other records are updated.
+-- Adds sign * sums[job] to a field of the job records. A job has a record as long as it has open positions. If one record is
+-- unreadable, the other records are still updated.
 local function add_to_records(sums, field, sign)
     for job, n in pairs(sums) do
         if not increment(P .. 'job:' .. job, field, texts[sign * n]) then drop_record(job) end

@@ -2,15 +2,16 @@
 -- Uses base, events, records, taken_jobs.
 
 -- `refusals` contains exact counts: all `refused` jobs, all `duplicates`, the refused jobs in the `minute` that began at `since`,
--- and those in the minute `before`. The first OWN_EVENTS of a minute get an event each. After that, one event per second is
--- written, whose `jobs` is the number of jobs that it represents. `pending_…` counts jobs that wait for this event.
+-- and the refused jobs in the minute `before`. The first OWN_EVENTS refused jobs of a minute get an event each. For further
+-- refused jobs, one event per second is written. The event's field `jobs` is the number of jobs that the event represents.
+-- `pending_…` counts the jobs that the next event will represent.
 local REFUSALS, OWN_EVENTS, MINUTE, SECOND = P .. 'refusals', 100, 60000, 1000
 
 -- Returns whether a second has passed since the last event, or Redis's clock was set back.
 local function is_event_due(t, last_event_at) return t - last_event_at >= SECOND or last_event_at - t > MINUTE end
 
--- Counts a refused job (`what`: refused) or a duplicate (duplicates). Returns the number of jobs that an event must represent
--- now; nil if no event is written.
+-- Counts a job as `what`: refused or duplicates. Returns the number of jobs that the caller's event must represent; nil if the
+-- caller writes no event now.
 local function count_refusal(what, stamp)
     local t = tonumber(stamp)
     local r = call('HMGET', REFUSALS, 'since', 'minute', 'before', 'events', 'last_event_at', 'pending_' .. what)
@@ -31,7 +32,7 @@ local function count_refusal(what, stamp)
     return has_event and pending or nil
 end
 
--- Writes an event for refused jobs and duplicates without an event, if a second has passed since the last event.
+-- Writes events for the refused jobs and the duplicates that have no event yet, if a second has passed since the last event.
 local function report_pending_refusals(t)
     local r = call('HMGET', REFUSALS, 'last_event_at', 'pending_refused', 'pending_duplicates')
     if not r[1] or not is_event_due(t, tonumber(r[1]) or 0) then return end
@@ -45,7 +46,7 @@ local function report_pending_refusals(t)
     call('HSET', REFUSALS, 'last_event_at', stamp, 'pending_refused', 0, 'pending_duplicates', 0)
 end
 
--- Keeps a refused job for inspection. `jobs` is the number of jobs that it represents.
+-- Keeps a refused job for inspection. `jobs` is the number of refused jobs that the kept job represents.
 local function keep_refused(stamp, job, field, position, reason, original, jobs)
     local words = { 'at', stamp, 'job', job, 'field', field, 'position', position, 'reason', reason }
     if jobs > 1 then words[11], words[12] = 'jobs', jobs end
@@ -53,7 +54,8 @@ local function keep_refused(stamp, job, field, position, reason, original, jobs)
     call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', unpack(words))
 end
 
--- Counts a refused job. Writes an event and keeps the job, unless there are too many refused jobs. Returns whether it did so.
+-- Counts a refused job. Writes an event and keeps the job, unless there are too many refused jobs. Returns whether the job is
+-- kept.
 local function note_refused(stamp, job, field, position, reason, original)
     local jobs = count_refusal('refused', stamp)
     if not jobs then return false end
@@ -65,8 +67,8 @@ local function note_refused(stamp, job, field, position, reason, original)
     return true
 end
 
--- Refuses the first taken job. `intake` is [suspects, head, offset] from its hash. If the job is partly split, its remaining
--- pushes fail with the reason `rest`, and its record is kept for `keep` seconds. Returns whether an event was written.
+-- Refuses the first taken job. `intake` is [suspects, head, offset] from the intake's hash. If the job is partly split, its
+-- remaining pushes fail, `rest` is their reason, and the job record is kept for `keep` seconds. Returns whether an event was written.
 local function refuse_head(intake, stamp, job, field, position, reason, original, rest, keep)
     local suspects, head, offset = unpack(intake)
     local has_event = true

@@ -1,15 +1,15 @@
 -- The suspicion that a push of a batch crashes workers.
 
 -- The suspicion of a batch is "suspect,group,alone,crashes,kills,culprit,times,unsent", or "" if the batch is not suspect.
--- Positions up to `suspect` were in flight when a worker was lost. If `alone` is 1, they are sent in groups of `group`, with
--- no other push of the worker in flight. They were suspects of `crashes` and `kills` in a row. In the last `times` exits, the
--- only suspect was `culprit`. `unsent` is the number of crashes in a row before any send.
+-- Positions up to `suspect` were in flight when a worker was lost. If `alone` is 1, these positions are sent in groups of
+-- `group`, with no other push of the worker in flight. These positions were suspects in `crashes` crashes and `kills` kills in a
+-- row. In the last `times` exits, the only suspect was `culprit`. `unsent` is the number of crashes in a row before any send.
 local SUSPICION_FIELDS = { 'suspect', 'group', 'alone', 'crashes', 'kills', 'culprit', 'times', 'unsent' }
 
 local function load_suspicion(text)
     local c, i = {}, 1
     for n in text:gmatch('%d+') do
-        -- A ninth number is ignored. An error here would block all batches of a lost worker.
+        -- Ignore a ninth number, because an error here would block all batches of a lost worker.
         if i > 8 then break end
         c[SUSPICION_FIELDS[i]] = tonumber(n)
         i = i + 1

@@ -1,7 +1,7 @@
 -- Jobs that the intake took from the inbox.
 -- Uses base, events, records, finishing.
 
--- Removes the first n taken jobs. `suspects` is the number of jobs that are processed one by one, from the intake's hash.
+-- Removes the first n taken jobs. `suspects` is the intake's number of jobs that are processed one by one.
 local function drop_taken(n, suspects)
     call('LTRIM', P .. 'taken', n, -1)
     if not suspects then return end
@@ -12,7 +12,7 @@ local function drop_taken(n, suspects)
     end
 end
 
--- Fails the pushes of a partly split job that are in no batch. No batch will contain them.
+-- Fails the pushes of a partly split job that are not in a batch yet, because the job will not be split further.
 local function fail_rest(job, offset, reason, stamp, keep)
     local job_record = P .. 'job:' .. job
     local a = redis.pcall('HMGET', job_record, 'accepted', 'delivered', 'failed', 'expired', 'cancelled')

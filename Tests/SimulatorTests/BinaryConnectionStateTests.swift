@@ -5,14 +5,14 @@ import Testing
 
 @testable import Simulator
 
-@Suite struct BinaryConnectionScriptTests {
+@Suite struct BinaryConnectionStateTests {
     private var random = SeededRandom(seed: 3)
 
     @Test mutating func `only the first refused frame gets a reply, and later frames are discarded`() {
-        var course = BinaryConnectionScript(random: &random)
+        var course = BinaryConnectionState(random: &random)
         #expect(take(&course, 11) == .accepted)
         #expect(take(&course, 12, .refused(.invalidToken)) == .refused(.invalidToken, isLost: false))
-        let culprit = BinaryConnectionScript.Place(number: 2, identifier: 12)
+        let culprit = BinaryConnectionState.Place(number: 2, identifier: 12)
         #expect(take(&course, 13) == .discarded(after: culprit))
         #expect(take(&course, 14, .refused(.missingPayload)) == .discarded(after: culprit))
         #expect(course.end?.reply == BinaryReply(status: .invalidToken, identifier: 12))
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test mutating func `command 0 gets no reply`() {
-        var course = BinaryConnectionScript(random: &random)
+        var course = BinaryConnectionState(random: &random)
         #expect(
             take(&course, 0, .refused(.invalidToken), of: .simple) == .refused(.invalidToken, isLost: false))
         #expect(course.end != nil && course.end?.reply == nil)
@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: [false, true]) mutating func `a reply may name an empty token`(isNamed: Bool) {
         var faults = BinaryFaults()
         faults.namesEmptyTokens = isNamed
-        var course = BinaryConnectionScript(random: &random)
+        var course = BinaryConnectionState(random: &random)
         _ = take(&course, 9, .refused(.missingDeviceToken), faults: faults)
         #expect(course.end?.reply == BinaryReply(status: .missingDeviceToken, identifier: isNamed ? 9 : 0))
     }
@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: [false, true]) mutating func `an unknown command gets a reply or a close`(closes: Bool) {
         var faults = BinaryFaults()
         faults.closesAtUnknownCommand = closes
-        var course = BinaryConnectionScript(random: &random)
+        var course = BinaryConnectionState(random: &random)
         let outcome = course.takeUnknownCommand(faults: faults, random: &random)
         #expect(outcome == .refused(.protocolError, isLost: false))
         #expect(course.end?.reply == (closes ? nil : BinaryReply(status: .protocolError, identifier: 0)))
@@ -47,16 +47,16 @@ import Testing
     @Test mutating func `the reply of a shutdown names the last accepted push`() {
         var faults = BinaryFaults()
         faults.shutdown = BinaryFaults.Ending(every: 3, share: 1)
-        var course = BinaryConnectionScript(random: &random)
+        var course = BinaryConnectionState(random: &random)
         for id: UInt32 in [5, 6, 7] { #expect(take(&course, id, faults: faults) == .accepted) }
         #expect(
             take(&course, 8, faults: faults)
-                == .discarded(after: BinaryConnectionScript.Place(number: 3, identifier: 7)))
+                == .discarded(after: BinaryConnectionState.Place(number: 3, identifier: 7)))
         #expect(course.end?.reply == BinaryReply(status: .shutdown, identifier: 7))
-        var idle = BinaryConnectionScript(random: &random)
+        var idle = BinaryConnectionState(random: &random)
         idle.shutDown(faults: faults, random: &random)
         #expect(idle.end?.reply == BinaryReply(status: .shutdown, identifier: 0))
-        var simple = BinaryConnectionScript(random: &random)
+        var simple = BinaryConnectionState(random: &random)
         _ = take(&simple, 0, of: .simple)
         simple.shutDown(faults: faults, random: &random)
         #expect(simple.end?.cause == .shutdown && simple.end?.reply == nil)
@@ -67,7 +67,7 @@ import Testing
         faults.closing = BinaryFaults.Ending(every: 2, share: 0.3, isReset: true)
         var closed = 0
         for _ in 0..<1000 {
-            var course = BinaryConnectionScript(random: &random)
+            var course = BinaryConnectionState(random: &random)
             for id: UInt32 in 1...20 { _ = take(&course, id, faults: faults) }
             guard let end = course.end else { continue }
             closed += 1
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test mutating func `the first end of a connection is not replaced by a later one`() {
-        var course = BinaryConnectionScript(random: &random)
+        var course = BinaryConnectionState(random: &random)
         _ = take(&course, 1, .refused(.invalidToken))
         let end = course.end
         course.shutDown(faults: BinaryFaults(), random: &random)
@@ -88,7 +88,7 @@ import Testing
     @Test mutating func `replies come after the usual delay, and closes within a second`() {
         var delays: [Double] = []
         for _ in 0..<1000 {
-            var course = BinaryConnectionScript(random: &random)
+            var course = BinaryConnectionState(random: &random)
             _ = take(&course, 1, .refused(.invalidToken))
             let end = course.end!
             delays.append(end.replyDelay)
@@ -102,7 +102,7 @@ import Testing
         faults.lostReplies = BinaryFaults.Loss(share: 0.5, isReset: true)
         var lost = 0
         for _ in 0..<1000 {
-            var course = BinaryConnectionScript(random: &random)
+            var course = BinaryConnectionState(random: &random)
             let outcome = take(&course, 1, .refused(.invalidToken), faults: faults)
             guard outcome == .refused(.invalidToken, isLost: true) else { continue }
             lost += 1
@@ -118,7 +118,7 @@ import Testing
         var lengths: [Int: Int] = [:]
         var trickled = 0
         for _ in 0..<1000 {
-            var course = BinaryConnectionScript(random: &random)
+            var course = BinaryConnectionState(random: &random)
             let outcome = take(&course, 1, .refused(.invalidToken), faults: faults)
             let end = course.end!
             lengths[end.replyLength, default: 0] += 1
@@ -128,17 +128,17 @@ import Testing
         }
         #expect(lengths.keys.sorted() == [1, 2, 3, 4, 5, 6])
         #expect((400...600).contains(lengths[6]!) && (150...250).contains(trickled))
-        // A connection without a reply has no bytes to cut.
+        // With command 0 the gateway closes without a reply, so the fault that cuts replies has no effect.
         faults.cutReplies?.share = 1
-        var simple = BinaryConnectionScript(random: &random)
+        var simple = BinaryConnectionState(random: &random)
         let outcome = take(&simple, 0, .refused(.invalidToken), of: .simple, faults: faults)
         #expect(outcome == .refused(.invalidToken, isLost: false) && simple.end?.isReplyCut == false)
     }
 
     private mutating func take(
-        _ course: inout BinaryConnectionScript, _ id: UInt32, _ verdict: BinaryJudge.Verdict = .accepted,
+        _ course: inout BinaryConnectionState, _ id: UInt32, _ verdict: BinaryJudge.Verdict = .accepted,
         of command: BinaryCommand = .framed, faults: BinaryFaults = BinaryFaults()
-    ) -> BinaryConnectionScript.Outcome {
+    ) -> BinaryConnectionState.Outcome {
         course.take(identifier: id, of: command, verdict, faults: faults, random: &random)
     }
 }

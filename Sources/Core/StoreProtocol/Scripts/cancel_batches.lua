@@ -4,13 +4,13 @@
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 maximum number of batches
--- Reply [batches examined, pushes cancelled, batches that ended]
+-- Reply [batches examined, pushes cancelled, batches that ended because no push in them is open]
 -- Fence none: a position is closed only once. OOM allowed.
 -- Again the positions are closed already, and nothing happens.
 --
--- The script examines as many batches as fit into its time limit, and at least one. Costs are estimated in quarters of a
--- microsecond: for reading a batch's table, and for the list from which an ended batch is removed. Batches that workers have
--- are returned on their coordinators' orders, and their pushes are cancelled then.
+-- The script examines as many batches as fit into its time limit, and at least one. It estimates costs in units of 0.25 µs: the
+-- cost of reading a batch's table, and the cost of removing a batch without open pushes from its list. Pushes in checked-out
+-- batches are cancelled when the workers return these batches, which their coordinators order.
 local MOST, spent, looked, gone = 12000, 0, 0, 0
 for _, id in ipairs(ARGV) do
     if spent > MOST then break end

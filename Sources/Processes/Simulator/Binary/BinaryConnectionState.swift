@@ -3,8 +3,8 @@ import BinaryProtocol
 import PushModel
 
 /// Simulates one connection of the binary interface: accepts frames until the first refused frame, and discards all later
-/// frames. It has no socket and no clock.
-struct BinaryConnectionScript {
+/// frames. The simulation has no socket and no clock.
+struct BinaryConnectionState {
     /// The number and identifier of a frame on the connection.
     struct Place: Hashable {
         /// The number of the frame, counted from 1.
@@ -17,7 +17,7 @@ struct BinaryConnectionScript {
 
     enum Outcome: Hashable {
         case accepted
-        /// The frame was refused. `isLost`: a fault drops the reply or a part of it.
+        /// The frame was refused. `isLost` is true if a fault drops the reply or a part of the reply.
         case refused(BinaryStatus, isLost: Bool)
         case discarded(after: Place)
     }
@@ -28,19 +28,19 @@ struct BinaryConnectionScript {
 
     struct End: Hashable {
         let cause: Cause
-        /// The last frame that counts: the refused frame, or the last accepted frame before a close or a shutdown.
+        /// The refused frame; if no frame was refused, the last accepted frame before a close or a shutdown.
         let place: Place
-        /// The reply to send; nil closes without a reply.
+        /// The reply to send; nil means that the connection is closed without a reply.
         var reply: BinaryReply?
         var isReplyLost = false
         /// The number of bytes of the reply that are sent.
         var replyLength = BinaryReply.length
-        /// The delay between two bytes of the reply; nil: all bytes are sent together.
+        /// The delay between two bytes of the reply; nil means that all bytes are sent together.
         var pause: Latency?
         var isReset = false
         /// The delay before the reply.
         var replyDelay: Double = 0
-        /// The delay between the reply and the close. Without a reply the delay starts now.
+        /// The delay between the reply and the close. Without a reply, the delay starts at once.
         var closeDelay: Double = 0
 
         var isReplyCut: Bool { replyLength < BinaryReply.length }
@@ -48,7 +48,8 @@ struct BinaryConnectionScript {
 
     private(set) var end: End?
     private(set) var last = Place()
-    /// Random numbers that decide whether faults for a share of the connections apply to this connection.
+    /// This connection's random numbers. Some faults apply to a share of the connections; these numbers decide whether
+    /// such a fault applies to this connection.
     private let draws: (closing: Double, shutdown: Double)
 
     init(random: inout SeededRandom) {
@@ -84,7 +85,7 @@ struct BinaryConnectionScript {
         return refuse(place, .protocolError, naming: identifier, faults, &random)
     }
 
-    /// Handles a byte that is not a known command. Later bytes cannot be parsed.
+    /// Handles a byte that is not a known command. The bytes after it cannot be parsed.
     mutating func takeUnknownCommand(
         faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
@@ -153,20 +154,23 @@ struct BinaryConnectionScript {
     }
 }
 
-/// Judges one notification of the binary interface by its sizes and its token, without faults.
+/// Decides the status of one notification of the binary interface from its sizes and its token. Injected faults are not
+/// considered.
 ///
-/// The first failed check decides, in the order of the statuses. The gateway's own errors come last.
+/// The checks run in the order of the status numbers, and the first failed check decides. Errors of the gateway itself
+/// are checked last.
 struct BinaryJudge {
     enum Verdict: Hashable {
         case accepted
-        /// The notification is accepted, but its token is unregistered. `since`: milliseconds since 1970.
+        /// The notification is accepted, but its token is unregistered or expired; `since` is the start of that state,
+        /// in milliseconds since 1970.
         case undeliverable(since: Int64)
         case refused(BinaryStatus)
     }
 
     var tokenLengths = [32]
 
-    /// - Parameter hasTopic: true if the connection's certificate names a topic, or no topic is needed.
+    /// - Parameter hasTopic: true if the connection's certificate names a topic, or if the connection needs no topic.
     func judge(
         _ push: BinaryNotification, as command: BinaryCommand, hasTopic: Bool, table: borrowing TokenTable
     ) -> Verdict {
@@ -193,7 +197,7 @@ struct BinaryJudge {
         }
     }
 
-    /// Whether the token is all zero. A client may send such a token from an array that was never filled.
+    /// Whether the token is all zero. A client sends such a token if it forgets to fill the token's array.
     private static func isZero(_ token: UnsafeRawBufferPointer) -> Bool {
         token[0] == 0 && token.allSatisfy { $0 == 0 }
     }

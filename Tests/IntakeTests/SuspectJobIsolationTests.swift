@@ -4,13 +4,13 @@ import Testing
 
 @testable import Intake
 
-struct OneAppAtATimeTests {
-    /// Apps that request a turn, and the apps that work in the order of their turns.
+struct SuspectJobIsolationTests {
+    /// The number of apps that requested a turn, and the apps that got a turn, in this order.
     @Loop private final class Queue {
         private(set) var asking = 0
         private(set) var working: [String] = []
 
-        init(_ apps: [String], for turn: OneAppAtATime) {
+        init(_ apps: [String], for turn: SuspectJobIsolation) {
             for app in apps {
                 Loop.task { [self] in
                     asking += 1
@@ -21,9 +21,9 @@ struct OneAppAtATimeTests {
         }
     }
 
-    /// Two apps that wait while app a, whose jobs are suspects, works.
-    @Loop private static func queueBehindSuspects() async -> (OneAppAtATime, Queue) {
-        let turn = OneAppAtATime()
+    /// App "a", whose jobs are suspects, has its turn. The apps "b" and "c" wait for a turn.
+    @Loop private static func queueBehindSuspects() async -> (SuspectJobIsolation, Queue) {
+        let turn = SuspectJobIsolation()
         turn.set("a", isOneByOne: true)
         await turn.begin("a")
         let queue = Queue(["b", "c"], for: turn)
@@ -33,7 +33,7 @@ struct OneAppAtATimeTests {
 
     @Test func `apps work at the same time`() async throws {
         try await onLoop {
-            let turn = OneAppAtATime()
+            let turn = SuspectJobIsolation()
             await turn.begin("a")
             await turn.begin("b")
         }
@@ -45,7 +45,8 @@ struct OneAppAtATimeTests {
             #expect(queue.working.isEmpty)
             turn.end("a")
             #expect(await until { !queue.working.isEmpty })
-            // Both apps were woken in the same turn of the loop. The other app is waiting again by now.
+            // Both apps woke in the same turn of the event loop, and only the first one got a turn.
+            // By now the second one waits again.
             let first = queue.working
             #expect(first.count == 1)
             turn.end(first[0])

@@ -1,17 +1,16 @@
 import EventLoop
 
-/// Sends a suspect batch with nothing else of the worker in flight, across all apps. If the worker crashes then, Redis knows
-/// which pushes caused the crash.
-@Loop final class ExclusiveTurn {
+/// Sends a suspect batch with nothing else of the worker in flight, across all apps. If the worker crashes while it
+/// sends this batch, Redis knows which pushes caused the crash.
+@Loop final class SuspectPushTurn {
     /// A sender of one app's batches.
     @Loop protocol Member: AnyObject {
         /// Whether a suspect batch could be sent.
         var hasSuspect: Bool { get }
         /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
         var hasSuspectInFlight: Bool { get }
-        /// Whether only the suspect batch has credit, or nothing can be sent at all.
+        /// Whether none of the sender's other batches has credit, or the sender can send nothing at all.
         var isClearForSuspect: Bool { get }
-        /// Whether no push is in flight.
         var hasNothingInFlight: Bool { get }
         func schedule()
     }
@@ -21,7 +20,8 @@ import EventLoop
 
     func join(_ member: any Member) { members.append(member) }
 
-    /// Whether a suspect batch awaits or has its turn. Other batches are then not checked out and get no credit.
+    /// Whether a suspect batch awaits or has its turn. While this is true, other batches are not checked out and get
+    /// no credit.
     var isWanted: Bool { members.contains { $0.hasSuspect || $0.hasSuspectInFlight } }
 
     /// Returns whether this member may send its suspect batch now: the batch is the first, and nothing else
@@ -32,18 +32,19 @@ import EventLoop
             && member.isClearForSuspect
     }
 
-    /// Returns whether this member may send at all. A member that was stopped during a suspect batch's turn may still have
-    /// credit.
+    /// Returns whether this member may send at all. While another member has a suspect batch in flight, this member
+    /// must wait, even if it still has credit.
     func allows(_ member: any Member) -> Bool {
         !members.contains { $0 !== member && $0.hasSuspectInFlight }
     }
 
-    /// Notes a response to a push of a suspect batch. Other members may then continue.
+    /// Notes a response to a push of a suspect batch. When the suspect batch has no push in flight any more, other
+    /// members may continue.
     func noteResponse(to member: any Member) {
         if !member.hasSuspectInFlight { wake() }
     }
 
-    /// Notes an accepted report or a released batch. Another sender may then have its turn.
+    /// Notes an accepted report or a released batch. Such a change may let another sender have its turn.
     func changed() {
         let isWanted = isWanted
         guard isWanted || wasWanted else { return }

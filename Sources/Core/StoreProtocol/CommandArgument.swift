@@ -1,39 +1,39 @@
 import PushModel
 package import RedisProtocol
 
-/// A part of a Redis command: one word, or several words in a row.
-package protocol CommandWord: Sendable {
+/// A part of a Redis command: one or more consecutive words.
+package protocol CommandArgument: Sendable {
     func write(to command: inout RESPCommand, _ keys: Keys)
 }
 
-extension String: CommandWord {
+extension String: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
 }
 
-extension Int: CommandWord {
+extension Int: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
 }
 
-extension Int64: CommandWord {
+extension Int64: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
 }
 
-extension Bool: CommandWord {
+extension Bool: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self ? 1 : 0) }
 }
 
-extension [UInt8]: CommandWord {
+extension [UInt8]: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
 }
 
 /// Nil is written as an empty word.
-extension Optional: CommandWord where Wrapped: CommandWord {
+extension Optional: CommandArgument where Wrapped: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         if let self { self.write(to: &command, keys) } else { command.append("") }
     }
 }
 
-extension Duration: CommandWord {
+extension Duration: CommandArgument {
     /// Whole milliseconds, rounded down.
     package var wholeMilliseconds: Int {
         Int(clampedMilliseconds)
@@ -43,8 +43,8 @@ extension Duration: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(wholeMilliseconds) }
 }
 
-/// The keys of a script, with their number before them.
-enum ScriptKeys: CommandWord {
+/// The keys of a script, after the number of keys.
+enum ScriptKeys: CommandArgument {
     case prefix
     /// The prefix and the inbox, for scripts that also read the inbox.
     case prefixAndInbox
@@ -57,7 +57,7 @@ enum ScriptKeys: CommandWord {
 }
 
 /// One key of the app.
-struct AppKey: CommandWord {
+struct AppKey: CommandArgument {
     private let key: @Sendable (Keys) -> [UInt8]
 
     init(_ key: @escaping @Sendable (Keys) -> [UInt8]) { self.key = key }
@@ -66,12 +66,12 @@ struct AppKey: CommandWord {
 }
 
 /// A list of any number of words.
-struct WordList: CommandWord {
-    private let words: [any CommandWord]
+struct ArgumentList: CommandArgument {
+    private let words: [any CommandArgument]
     private let isCounted: Bool
 
-    /// - Parameter isCounted: writes the number of the words before the words.
-    init(_ words: [any CommandWord], isCounted: Bool = false) {
+    /// - Parameter isCounted: whether the number of words is written before the words.
+    init(_ words: [any CommandArgument], isCounted: Bool = false) {
         (self.words, self.isCounted) = (words, isCounted)
     }
 
@@ -81,7 +81,7 @@ struct WordList: CommandWord {
     }
 }
 
-extension Set<SuppressionScope>: CommandWord {
+extension Set<SuppressionScope>: CommandArgument {
     /// Writes the number of scopes, then the number and the text of each scope.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(count)
@@ -102,9 +102,9 @@ extension SuppressionScope {
 
 /// Selects entries of a stream and their order.
 package enum StreamRange: Sendable {
-    /// The oldest entries after this entry, oldest first; nil starts at the beginning.
+    /// The oldest entries after this entry, oldest first; nil starts at the stream's beginning.
     case after(EntryID?)
-    /// The oldest entries since this time in Unix milliseconds, oldest first.
+    /// The entries since this time in Unix milliseconds, oldest first.
     case since(Int64)
     case only(EntryID)
     /// The latest entries, latest first.
@@ -123,7 +123,7 @@ package enum StreamRange: Sendable {
     }
 
     /// The words of a command that reads at most `count` entries.
-    func words(_ key: AppKey, count: Int) -> [any CommandWord] {
+    func words(_ key: AppKey, count: Int) -> [any CommandArgument] {
         [ends.command, key, ends.start, ends.end, "COUNT", count]
     }
 

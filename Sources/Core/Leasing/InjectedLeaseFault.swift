@@ -1,5 +1,5 @@
-/// Faults that tests inject into ``HeldLeases``. The simulation must detect each of them.
-package enum LeaseFault: Sendable {
+/// Faults that tests inject into ``HeldLeases``. The simulation must detect each fault.
+package enum InjectedLeaseFault: Sendable {
     /// Requests leases that the host is releasing.
     case asksForUnreleased
     /// Keeps leases that another owner has acquired.
@@ -8,9 +8,9 @@ package enum LeaseFault: Sendable {
     case servesUnreclaimed
     /// Serves shards that the host is handing over.
     case servesLeaving
-    /// Releases shards that the host's workers still have.
+    /// Releases shards while the host's workers still serve them.
     case releasesAtOnce
-    /// Releases shards that a worker released and then received again.
+    /// Releases shards that a worker released, although the worker has received them again.
     case releasesServed
     case handsNothingOver
     /// Cancels the handover of a shard without notifying workers.

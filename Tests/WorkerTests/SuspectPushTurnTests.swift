@@ -6,8 +6,8 @@ import Testing
 @testable import Worker
 
 /// Suspect batches of one app beside another app that cannot send for a while.
-@Suite struct ExclusiveTurnTests {
-    @Loop private final class Sender: ExclusiveTurn.Member {
+@Suite struct SuspectPushTurnTests {
+    @Loop private final class Sender: SuspectPushTurn.Member {
         var hasSuspect = false
         var hasSuspectInFlight = false
         var isClearForSuspect = true
@@ -18,7 +18,7 @@ import Testing
 
     @Test func `suspect pushes in flight keep the exclusive turn`() async throws {
         try await onLoop { () async throws -> Void in
-            let exclusiveTurn = ExclusiveTurn()
+            let exclusiveTurn = SuspectPushTurn()
             let (careful, other) = (Sender(), Sender())
             for member in [careful, other] { exclusiveTurn.join(member) }
             #expect(!exclusiveTurn.isWanted && exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
@@ -26,7 +26,7 @@ import Testing
             #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.allows(other))
             (careful.hasSuspectInFlight, careful.hasNothingInFlight) = (true, false)
             #expect(exclusiveTurn.admits(careful), "the rest of its group")
-            // The app cannot send now, because its lease or its credentials are in doubt.
+            // The app cannot send now, because its lease may have expired or its credentials may be invalid.
             careful.hasSuspect = false
             #expect(exclusiveTurn.isWanted && !exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
             exclusiveTurn.noteResponse(to: careful)
@@ -48,7 +48,7 @@ import Testing
             #expect(await until { sender.window.exposure == 100 && !sender.window.checkouts.isPending })
             #expect(sender.isClearForSuspect)
             (other.hasSuspectInFlight, other.hasNothingInFlight) = (true, false)
-            try farm.follow()
+            try farm.apply()
             for _ in 0..<5 { _ = try await farm.run("PING") }
             #expect(sender.pool.dials == 0)
             (other.hasSuspectInFlight, other.hasNothingInFlight) = (false, true)
@@ -61,7 +61,7 @@ import Testing
         async throws
     {
         try await onLoop { () async throws -> Void in
-            let exclusiveTurn = ExclusiveTurn()
+            let exclusiveTurn = SuspectPushTurn()
             let (first, second) = (Sender(), Sender())
             for member in [first, second] { exclusiveTurn.join(member) }
             second.hasSuspect = true

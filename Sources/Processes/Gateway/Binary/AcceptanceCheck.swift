@@ -1,9 +1,10 @@
 import BinaryProtocol
 import FarmPolicy
 
-/// Finds the safe pushes of one connection's window: by proof from the gateway's TLS about what it has read, or else by the
-/// clock.
-struct SafetyCheck {
+/// Finds the pushes in one connection's window that are safe, which means that the gateway has accepted them. A TLS key
+/// update from the gateway can prove which bytes the gateway has read. Without this proof, a push is safe after the
+/// quiet time.
+struct AcceptanceCheck {
     private let asksIfRead: Bool
     private let profile: BinaryGatewayProfile
     private var proof = ReadProof()
@@ -11,9 +12,10 @@ struct SafetyCheck {
     private var unread = 0
     private var polledAt: Instant
 
-    /// A longer gap between two checks does not count as quiet time.
+    /// A gap between two checks that is longer than this does not count as quiet time.
     private static let longestGap = Duration.milliseconds(500)
-    /// How long a new gateway may take to show whether it answers questions.
+    /// How long a gateway may take to respond to the first question. After this time, the gateway counts as one that
+    /// responds to no questions.
     private static let trialTime = Duration.seconds(10)
 
     init(_ settings: BinarySettings, _ profile: BinaryGatewayProfile, at now: Instant) {
@@ -23,16 +25,17 @@ struct SafetyCheck {
     /// - Parameters:
     ///   - unread: the number of sent bytes that the gateway has probably not read yet.
     ///   - answers: the number of responses to questions so far.
-    /// - Returns: how many of the oldest pushes are safe, and whether the gateway has read or sent something.
+    /// - Returns: how many of the oldest pushes are safe, and whether the gateway has read bytes or responded to a
+    ///   question since the last check.
     mutating func poll(
         _ window: inout SendWindow, unread: Int, answers: Int, at now: Instant
     ) -> (safe: Int, hasMoved: Bool) {
-        // After a process pause, replies may still be buffered: restart the quiet timer.
+        // If the process was suspended, a reply may have arrived that is not read yet. So the quiet time starts again.
         if now - polledAt > Self.longestGap { window.restartQuiet(at: now) }
         polledAt = now
         let isAnswered = proof.answered(answers)
         if isAnswered { profile.answersQuestions = true }
-        // A gateway that reads slowly counts as working.
+        // A gateway that reads slowly still makes progress.
         let hasMoved = isAnswered || unread < self.unread
         self.unread = unread
         guard needsClock else { return (provenSafe(in: &window, at: now), hasMoved) }
@@ -40,13 +43,15 @@ struct SafetyCheck {
         return (safeByClock(in: &window, at: now), hasMoved || hasArrived)
     }
 
-    /// Counts the quiet time from the proven read of the bytes to the last proven contact with the gateway.
+    /// Counts the quiet time of a push from the moment when the gateway has provably read the push. The count ends at
+    /// the last moment for which it is proved that all earlier replies have arrived.
     private func provenSafe(in window: inout SendWindow, at now: Instant) -> Int {
         window.arrived(upTo: proof.readUpTo, at: now)
         return proof.repliesArrivedUntil.map { window.safe(after: profile.quiet.current, at: $0) } ?? 0
     }
 
-    /// Without TLS proofs, only the space in the gateway's receive buffer shows how much it has read.
+    /// Counts the quiet time by the clock. Only the space in the gateway's receive buffer shows how much the gateway
+    /// has read.
     private func safeByClock(in window: inout SendWindow, at now: Instant) -> Int {
         let isUnknown = asksIfRead && profile.answersQuestions == nil
         let quiet = profile.quiet.current
@@ -55,13 +60,13 @@ struct SafetyCheck {
         return safe
     }
 
-    /// Whether the gateway still has bytes to read or a question to answer.
+    /// Whether the gateway has not yet read all sent bytes, or has not yet responded to a question.
     func isWaiting(for window: borrowing SendWindow, at now: Instant) -> Bool {
         needsClock ? !window.hasArrived : !window.isAllSent || needsAnswer(about: window, at: now)
     }
 
-    /// Notes that the gateway read nothing for too long. If it answered no question on this connection, it
-    /// may not support questions.
+    /// Notes that the gateway read nothing for too long. If the gateway has responded to no question on this
+    /// connection, it may not support questions.
     func stalled() {
         if !proof.hasAnswers, profile.answersQuestions == true { profile.answersQuestions = nil }
     }

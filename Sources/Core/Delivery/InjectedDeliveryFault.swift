@@ -1,19 +1,19 @@
 /// Faults that tests inject into the window. The simulation must detect each fault.
-package enum DeliveryFault: Sendable {
+package enum InjectedDeliveryFault: Sendable {
     // Faults in a held batch.
     /// Sends pushes of a batch that another worker owns.
     case sendsStale
-    /// Sends before the batch is compared with a Redis that lost its last writes.
+    /// After Redis has lost its last writes, sends pushes of a batch before the batch is compared with the state in Redis.
     case sendsUncompared
     /// Uses one position more than Redis granted.
     case grantsMore
     /// Does not repeat a report that Redis has forgotten.
     case forgetsToRepeat
-    /// Sends pushes again whose outcomes this worker knows from an earlier checkout of the batch.
+    /// Sends pushes again although this worker knows their outcomes from an earlier checkout of the batch.
     case restoresNothing
     /// Releases a stale batch while pushes are in flight.
     case releasesInFlight
-    /// Sends pushes of a batch while the worker returns it to Redis.
+    /// Sends pushes of a batch while the worker returns the batch to Redis.
     case sendsReturning
     /// Forgets outcomes when Redis assigns the batch to this worker again.
     case beginsAgain
@@ -31,7 +31,7 @@ package enum DeliveryFault: Sendable {
     case remembersNothing
     /// Continues to send pushes of withdrawn shards.
     case ignoresWithdrawal
-    /// Holds the same batch twice.
+    /// Holds one batch twice.
     case holdsTwice
     /// Drops the batches of withdrawn shards instead of returning them to Redis.
     case givesNothingBack
