@@ -35,7 +35,8 @@ import Transport
     private static let large = [UInt8](repeating: 0x78, count: 32 << 20)
 
     @Loop private static func server() async throws -> (PageServer, Endpoint) {
-        let server = PageServer(urgent: ["/healthz"]) { path in
+        // A slow machine must not close idle connections for their age.
+        let server = PageServer(urgent: ["/healthz"], requestTimeout: .seconds(100)) { path in
             path == "/metrics"
                 ? PageResponse(body: large) : path == "/healthz" ? PageResponse(200, "alive") : nil
         }

@@ -3,13 +3,14 @@ package import Transport
 
 /// Serves GET and HEAD over HTTP/1.1, one request per connection. The server is for scrapers and probes, not for the public.
 ///
-/// A request has a bounded size and a timeout of 5 s; a response has a timeout of 10 s. At most sixteen connections are open.
+/// A request has a bounded size and a timeout; a response has a timeout of 10 s. At most sixteen connections are open.
 /// When all connections are in use, a new connection replaces the connection that has waited longest for its request. Four
 /// connections are reserved for urgent paths, so that probes always get a response.
 @Loop package final class PageServer {
     package typealias Handler = @Loop (_ path: String) -> PageResponse?
 
     private let urgent: Set<String>
+    private let requestTimeout: Duration
     private let handler: Handler
     private var listener: Listener?
     /// The open connections, oldest first.
@@ -21,9 +22,12 @@ package import Transport
 
     /// - Parameters:
     ///   - urgent: the paths of probes.
+    ///   - requestTimeout: a connection without a whole request is closed after this time.
     ///   - handler: returns the page of a path; nil if there is no such page.
-    package init(urgent: Set<String> = [], _ handler: @escaping Handler) {
-        (self.urgent, self.handler) = (urgent, handler)
+    package init(
+        urgent: Set<String> = [], requestTimeout: Duration = .seconds(5), _ handler: @escaping Handler
+    ) {
+        (self.urgent, self.requestTimeout, self.handler) = (urgent, requestTimeout, handler)
     }
 
     /// - Parameter mode: the permissions of a Unix socket's file.
@@ -51,7 +55,7 @@ package import Transport
             guard let idle = clients.firstIndex(where: \.isIdle) else { return stream.close() }
             clients.remove(at: idle).close()
         }
-        let client = Client(stream) { [weak self] path in self?.page(path) }
+        let client = Client(stream, requestTimeout: requestTimeout) { [weak self] path in self?.page(path) }
         clients.append(client)
         client.onEnd = { [weak self] client in self?.clients.removeAll { $0 === client } }
     }
@@ -75,11 +79,11 @@ package import Transport
         private var written = 0
         private lazy var limit = Timer { [unowned self] in finish() }
 
-        init(_ stream: ByteStream, _ handler: @escaping Handler) {
+        init(_ stream: ByteStream, requestTimeout: Duration, _ handler: @escaping Handler) {
             (self.stream, self.handler) = (stream, handler)
             stream.onBytes = { [unowned self] bytes in receive(bytes) }
             stream.onEnd = { [unowned self] _ in finish() }
-            limit.start(after: .seconds(5))
+            limit.start(after: requestTimeout)
         }
 
         /// True if no request has arrived on the connection yet.
