@@ -67,12 +67,12 @@ simulate: setup
 		swift test --skip-build --filter 'many.seeds'
 
 # Changes every line of the scripts in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
-# In Swift files it changes conditions, constants and calls: `make mutants SWIFT="Sources/Core/Delivery/Window.swift"`, or a folder, or a file with a list
+# In Swift files it changes conditions, constants and calls: `make mutants SWIFT="Sources/Core/Delivery/DeliveryWindow.swift"`, or a folder, or a file with a list
 # of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 draws fifty at random,
 # and SKIP=20 skips the first twenty of these.
-SCRIPTS ?= settle report reclaim checkout split take refuse intake_crash promote_due putback quarantine pause resume cancel_batches lease app_state \
+SCRIPTS ?= settle report reclaim checkout split take refuse intake_crash promote_due putback quarantine pause resume cancel_batches lease update_app \
 	base events records pauses pause_entries finishing batches suspicion cancelling paused_positions app_pause suppression taken_jobs refusals \
-	census dead_letters
+	accounting dead_letters
 mutants: setup
 	swift build --build-tests
 	$(if $(SWIFT),SWIFT_DETERMINISTIC_HASHING=1 .build/debug/source-mutants $(if $(DRAW),draw=$(DRAW)) $(if $(SKIP),skip=$(SKIP)) seed=$(SEED) $(SWIFT), \

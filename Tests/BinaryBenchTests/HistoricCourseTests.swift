@@ -23,12 +23,12 @@ struct HistoricCourseTests {
             for _ in 0..<100_000 {
                 switch course.next() {
                 case .connect: (culprit, since, connections) = (nil, 0, connections + 1)
-                case .write(let place):
+                case .write(let index):
                     guard !isClosed else {
                         course.failed()
                         continue
                     }
-                    take(place)
+                    take(index)
                 case .readReplies(let timeout):
                     let isSeen = isClosed || timeout > .zero && !isLateAtTheEnd
                     if let culprit, isSeen { course.refused(culprit) }
@@ -41,13 +41,13 @@ struct HistoricCourseTests {
 
         private var isClosed: Bool { culprit != nil && since > delay }
 
-        private mutating func take(_ place: Int) {
+        private mutating func take(_ index: Int) {
             if culprit != nil {
                 since += 1
-            } else if bad.contains(place) {
-                (culprit, since) = (place, 1)
+            } else if bad.contains(index) {
+                (culprit, since) = (index, 1)
             } else {
-                accepted.append(place)
+                accepted.append(index)
             }
         }
     }
@@ -95,7 +95,7 @@ struct HistoricCourseTests {
         #expect(course.sent == 3 && course.refused == 0)
     }
 
-    @Test func `after a lost connection the sender continues at the same place`() {
+    @Test func `after a lost connection the sender continues at the same index`() {
         var course = HistoricCourse(count: 2, habit: .waiting)
         #expect([course.next(), course.next()] == [.connect, .write(0)])
         #expect(course.next() == .readReplies(.milliseconds(500)))

@@ -213,9 +213,9 @@ struct CheckerTests {
         var run = SampleRun()
         // The retry of a2 used the other connection 30 ms after the first attempt.
         for time: Int64 in [30, 31] {
-            run.expectation.answerTime = time
-            let isTold = run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a2") }
-            #expect(isTold == (time == 31), "\(time) ms")
+            run.expectation.responseTime = time
+            let isReported = run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a2") }
+            #expect(isReported == (time == 31), "\(time) ms")
         }
         run.expectation.keepsOrder = false
         #expect(run.verdict.isGood && run.verdict.crossings > 0)

@@ -18,10 +18,10 @@ struct OperatorMessagesTests {
         (other.host, other.arguments, other.isDryRun) = ("beta", [], false)
         #expect(try through(other) == other)
         #expect(other.text == "scale --host beta" && command.text == "scale +1 --force  --dry-run")
-        for state in OperatorAnswer.State.allCases {
-            let answer = OperatorAnswer(host: "beta", state: state, text: "two\nlines")
-            #expect(try through(answer) == answer)
-            #expect(answer.isLast == [.done, .refused, .failed].contains(state))
+        for state in OperatorReply.State.allCases {
+            let reply = OperatorReply(host: "beta", state: state, text: "two\nlines")
+            #expect(try through(reply) == reply)
+            #expect(reply.isLast == [.done, .refused, .failed].contains(state))
         }
     }
 

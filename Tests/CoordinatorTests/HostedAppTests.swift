@@ -74,8 +74,8 @@ import Testing
             for shard in ["03", "20"] { try await fixture.putInFlight(shard, "w2|1|0||1|.", Self.body()) }
             var asked = 0
             var mayServe: [Bool] = []
-            var told = 0
-            app.onShardsChanged = { told += 1 }
+            var changes = 0
+            app.onShardsChanged = { changes += 1 }
             fixture.live = {
                 asked += 1
                 guard asked == 1 else { return ["w1", "w2"] }
@@ -84,7 +84,7 @@ import Testing
                 return ["w1"]
             }
             await app.reclaim.reclaimUnknownBatches()
-            #expect(asked == 2 && mayServe == [true, false] && told == 1)
+            #expect(asked == 2 && mayServe == [true, false] && changes == 1)
             #expect(app.reclaim.mayServe("w2"))
             #expect(try await fixture.run("LLEN", own + "in_flight:03").integer == 0)
             #expect(try await fixture.run("LLEN", own + "in_flight:20").integer == 1)

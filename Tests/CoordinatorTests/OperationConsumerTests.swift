@@ -58,15 +58,15 @@ import Testing
                 await withCheckedContinuation { waiting.append($0) }
                 return "carried out"
             }
-            let answers = Mailbox<OperatorAnswer>()
-            for number in 1...64 { consumer.begin(Self.command("\(number)")) { answers.put($0) } }
-            consumer.begin(Self.command("one more")) { answers.put($0) }
-            let refused = try await answers.next()
+            let replies = Mailbox<OperatorReply>()
+            for number in 1...64 { consumer.begin(Self.command("\(number)")) { replies.put($0) } }
+            consumer.begin(Self.command("one more")) { replies.put($0) }
+            let refused = try await replies.next()
             #expect(refused.state == .refused && refused.text == "64 commands are running: try again later")
             #expect(await until { waiting.count == 64 })
             for continuation in waiting { continuation.resume() }
-            try await answers.wait(until: 65)
-            #expect(answers.all.dropFirst().allSatisfy { $0.text == "carried out" })
+            try await replies.wait(until: 65)
+            #expect(replies.all.dropFirst().allSatisfy { $0.text == "carried out" })
             #expect(consumer.underWay.isEmpty)
         }
     }

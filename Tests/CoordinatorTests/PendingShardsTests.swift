@@ -14,12 +14,12 @@ struct PendingShardsTests {
         ("1 x 99999999999999999999 2", ["ready demo [1, 2]"], false), ("s *", [], false), ("**", [], false),
         ("9223372036854775807 -9223372036854775808 0", ["ready demo [0]"], false),
     ])
-    func `a wake-up names shards that the farm has`(text: String, told: [String], isKnown: Bool) {
+    func `a wake-up names shards that the farm has`(text: String, reported: [String], isKnown: Bool) {
         var heard = PendingShards(shards: 4)
         let isWhole = heard.note(text, app: "demo")
         #expect(isWhole == isKnown)
-        #expect(heard.isEmpty == told.isEmpty)
-        #expect(Self.taken(&heard) == told)
+        #expect(heard.isEmpty == reported.isEmpty)
+        #expect(Self.taken(&heard) == reported)
         #expect(heard.isEmpty && Self.taken(&heard) == [])
     }
 

@@ -275,7 +275,7 @@ import Testing
             }
             let events = try await results.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array
             #expect(events?.count == 1)
-            let faults = try await results.context.store.perform(ReadFaults(shards: 8))
+            let faults = try await results.context.store.perform(FindDamage(shards: 8))
             #expect(faults.unsettled == 1 && faults.why.contains("format version 110"))
             results.redis.close()
         }

@@ -15,16 +15,16 @@ import Testing
     @Test func `positions are sent in order within the credit`() throws {
         let batch = try Batches.held(6, granted: 4)
         #expect(batch.hasNext && batch.sendAll() == [0, 1, 2, 3] && !batch.hasNext)
-        #expect(batch.inFlight == 4 && batch.exposure == 4 && !batch.isComplete)
+        #expect(batch.inFlight == 4 && batch.creditInUse == 4 && !batch.isComplete)
         batch.grant(upTo: 3)
         #expect(!batch.hasNext)
         batch.grant(upTo: 99)
-        #expect(batch.granted == 6 && batch.exposure == 6 && batch.sendAll() == [4, 5])
+        #expect(batch.granted == 6 && batch.creditInUse == 6 && batch.sendAll() == [4, 5])
     }
 
     @Test func `a position that Redis has settled is not sent again`() throws {
         let batch = try Batches.held(6, map: "x.xx.x")
-        #expect(batch.reported == 4 && batch.exposure == 2 && batch.sendAll() == [1, 4])
+        #expect(batch.reported == 4 && batch.creditInUse == 2 && batch.sendAll() == [1, 4])
         #expect(try Batches.held(3, map: "xxx").isComplete)
     }
 
@@ -32,7 +32,7 @@ import Testing
         let batch = try Batches.held(8, granted: 6)
         for _ in 0..<5 { _ = batch.next() }
         for position in [3, 1, 4] { batch.reopen(position) }
-        #expect(batch.inFlight == 2 && batch.hasNext && batch.exposure == 6)
+        #expect(batch.inFlight == 2 && batch.hasNext && batch.creditInUse == 6)
         #expect(batch.sendAll() == [1, 3, 4, 5])
     }
 
@@ -53,7 +53,7 @@ import Testing
         batch.delivered(3)
         #expect(batch.beginReport(&builder) == nil, "one report at a time")
         batch.reportAccepted()
-        #expect(batch.reported == 6 && batch.exposure == 4 && batch.unreported == 1 && !batch.isReporting)
+        #expect(batch.reported == 6 && batch.creditInUse == 4 && batch.unreported == 1 && !batch.isReporting)
         #expect(try batch.reportNow()?.positions == [3])
     }
 
@@ -72,7 +72,7 @@ import Testing
         _ = try batch.reportNow()
         batch.delivered(2)
         batch.reportFailed()
-        #expect(batch.unreported == 3 && batch.reporting == 0 && batch.exposure == 4)
+        #expect(batch.unreported == 3 && batch.reporting == 0 && batch.creditInUse == 4)
         let again = try #require(try batch.reportNow())
         #expect(again.positions == [0, 2] && again.isFinal && again.lines.count == 2)
         batch.reportAccepted()
@@ -89,7 +89,7 @@ import Testing
         _ = try batch.reportNow()
         batch.reportFailed()
         batch.reconcile(Array(".x...".utf8), granted: 5)
-        #expect(batch.reported == 1 && batch.unreported == 2 && batch.exposure == 4)
+        #expect(batch.reported == 1 && batch.unreported == 2 && batch.creditInUse == 4)
         #expect(try batch.reportNow()?.positions == [0, 2])
         batch.reportFailed()
         batch.reconcile(Array("xxx..".utf8), granted: 5)
@@ -104,7 +104,7 @@ import Testing
         _ = try batch.reportNow()
         batch.reportFailed()
         batch.reconcile(Array("x.x.".utf8), granted: 4)
-        #expect(batch.reported == 2 && batch.exposure == 2 && batch.sendAll() == [1, 3])
+        #expect(batch.reported == 2 && batch.creditInUse == 2 && batch.sendAll() == [1, 3])
     }
 
     @Test func `final facts and decisions are never in one report`() throws {
@@ -127,7 +127,7 @@ import Testing
         let decisions = try #require(try batch.reportNow())
         #expect(decisions.positions == [1, 2] && !decisions.isFinal)
         batch.reportAccepted()
-        #expect(batch.reported == 5 && batch.exposure == 0)
+        #expect(batch.reported == 5 && batch.creditInUse == 0)
     }
 
     @Test func `a worker that lost the batch reports only final facts`() throws {
@@ -136,7 +136,7 @@ import Testing
         batch.delivered(0)
         batch.record(1, as: Self.retry)
         batch.becomeStale()
-        #expect(!batch.hasNext && batch.unreported == 1 && batch.inFlight == 3 && batch.exposure == 4)
+        #expect(!batch.hasNext && batch.unreported == 1 && batch.inFlight == 3 && batch.creditInUse == 4)
         #expect(try #require(try batch.reportNow()).positions == [0])
         batch.reportAccepted()
         batch.record(2, as: .expired)
@@ -145,7 +145,7 @@ import Testing
         batch.record(4, as: Self.dead)
         #expect(try #require(try batch.reportNow()).positions == [4])
         batch.reportAccepted()
-        #expect(batch.isIdle && batch.exposure == 0)
+        #expect(batch.isIdle && batch.creditInUse == 0)
     }
 
     @Test func `an outcome that Redis forgot is reported again and no sent push is sent again`() throws {
@@ -157,15 +157,15 @@ import Testing
         for position in [1, 2] { batch.record(position, as: Self.dead) }
         _ = try batch.reportNow()
         batch.reportAccepted()
-        #expect(batch.reported == 3 && batch.exposure == 2)
+        #expect(batch.reported == 3 && batch.creditInUse == 2)
         // Redis has lost the second report and the credit beyond the third position.
         #expect(batch.reconcile(Array("x.....".utf8), granted: 3))
-        #expect(batch.reported == 1 && batch.unreported == 2 && batch.exposure == 4 && batch.granted == 3)
+        #expect(batch.reported == 1 && batch.unreported == 2 && batch.creditInUse == 4 && batch.granted == 3)
         #expect(!batch.hasNext && batch.wanted(room: 0) == 5, "what is in flight needs its credit")
         let again = try #require(try batch.reportNow())
         #expect(again.positions == [1, 2] && again.isFinal && again.lines.count == 2)
         batch.reportAccepted()
-        #expect(!batch.reconcile(Array("xxx...".utf8), granted: 5) && batch.exposure == 2)
+        #expect(!batch.reconcile(Array("xxx...".utf8), granted: 5) && batch.creditInUse == 2)
         #expect(batch.sendAll() == [])
     }
 

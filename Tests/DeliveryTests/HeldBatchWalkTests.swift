@@ -10,13 +10,13 @@ import Testing
     /// The state of a position in the model.
     private enum State: Equatable {
         case open, inFlight
-        case answered(ReportedOutcome?)
+        case responded(ReportedOutcome?)
         case reporting(ReportedOutcome?)
         case reported
 
         var outcome: ReportedOutcome?? {
             switch self {
-            case .answered(let outcome), .reporting(let outcome): .some(outcome)
+            case .responded(let outcome), .reporting(let outcome): .some(outcome)
             default: nil
             }
         }
@@ -54,7 +54,7 @@ import Testing
             states.indices.filter { matches(states[$0]) }
         }
         private var inFlight: [Int] { positions { $0 == .inFlight } }
-        private var answered: [Int] { positions { if case .answered = $0 { true } else { false } } }
+        private var responded: [Int] { positions { if case .responded = $0 { true } else { false } } }
         private var reporting: [Int] { positions { if case .reporting = $0 { true } else { false } } }
 
         mutating func step() throws {
@@ -64,7 +64,7 @@ import Testing
             case 6: reopen()
             case 7, 8: try report()
             case 9: grant()
-            default: answer()
+            default: respond()
             }
             try check()
         }
@@ -76,12 +76,12 @@ import Testing
             granted = states.count
             while batch.hasNext { try send() }
             while !inFlight.isEmpty { respond() }
-            while !answered.isEmpty {
+            while !responded.isEmpty {
                 try report()
                 accept()
             }
             try check()
-            #expect(batch.isComplete && batch.reported == states.count && batch.exposure == 0)
+            #expect(batch.isComplete && batch.reported == states.count && batch.creditInUse == 0)
         }
 
         private mutating func send() throws {
@@ -105,7 +105,7 @@ import Testing
                 default: nil
                 }
             if let outcome { batch.record(position, as: outcome) } else { batch.delivered(position) }
-            states[position] = .answered(outcome)
+            states[position] = .responded(outcome)
         }
 
         private mutating func reopen() {
@@ -121,8 +121,8 @@ import Testing
         }
 
         private mutating func report() throws {
-            let facts = answered.filter { states[$0].outcome!?.isFinal ?? true }
-            let expected = facts.isEmpty ? answered : facts
+            let facts = responded.filter { states[$0].outcome!?.isFinal ?? true }
+            let expected = facts.isEmpty ? responded : facts
             let report = try batch.reportNow()
             guard !isReporting, !expected.isEmpty else {
                 #expect(report == nil)
@@ -165,7 +165,7 @@ import Testing
         }
 
         /// Delivers the reply of Redis to the report in flight.
-        private mutating func answer() {
+        private mutating func respond() {
             guard isReporting else { return }
             switch Int.random(in: 0..<6, using: &random) {
             case 0: fail()
@@ -176,7 +176,7 @@ import Testing
 
         private mutating func fail() {
             batch.reportFailed()
-            for position in reporting { states[position] = .answered(states[position].outcome!) }
+            for position in reporting { states[position] = .responded(states[position].outcome!) }
             isReporting = false
         }
 
@@ -186,14 +186,14 @@ import Testing
                 switch states[position] {
                 case .reported: map[position] = UInt8(ascii: "x")
                 case .reporting where random.chance(2): map[position] = UInt8(ascii: "x")
-                case .answered where random.chance(4): map[position] = UInt8(ascii: "x")
+                case .responded where random.chance(4): map[position] = UInt8(ascii: "x")
                 case .open where random.chance(8): map[position] = UInt8(ascii: "x")
                 default: break
                 }
             }
             batch.reportFailed()
             batch.reconcile(map, granted: granted)
-            for position in reporting { states[position] = .answered(states[position].outcome!) }
+            for position in reporting { states[position] = .responded(states[position].outcome!) }
             for position in states.indices where map[position] == UInt8(ascii: "x") {
                 states[position] = .reported
             }
@@ -202,10 +202,10 @@ import Testing
 
         private func check() throws {
             try #require(batch.granted == granted && batch.isReporting == isReporting)
-            try #require(batch.inFlight == inFlight.count && batch.unreported == answered.count)
+            try #require(batch.inFlight == inFlight.count && batch.unreported == responded.count)
             try #require(
                 batch.reporting == reporting.count && batch.reported == positions { $0 == .reported }.count)
-            try #require(batch.exposure == states.prefix(granted).count { $0 != .reported })
+            try #require(batch.creditInUse == states.prefix(granted).count { $0 != .reported })
             try #require(batch.isComplete == states.allSatisfy { $0 != .open && $0 != .inFlight })
         }
     }

@@ -23,9 +23,9 @@ struct ModelRedis {
     var flight: [Int: [BatchID]] = [:]
     var owners: [Int: FenceToken] = [:]
     /// Final outcomes that the worker reported and that Redis accepted or already knew.
-    var reported: Set<Place> = []
+    var reported: Set<PushPosition> = []
 
-    struct Place: Hashable {
+    struct PushPosition: Hashable {
         let batch: BatchID
         let position: Int
     }
@@ -112,13 +112,13 @@ struct ModelRedis {
 
     private mutating func acknowledge(_ report: Report, _ positions: [Int]) {
         guard report.isFinalOnly else { return }
-        for position in positions { reported.insert(Place(batch: report.batch, position: position)) }
+        for position in positions { reported.insert(PushPosition(batch: report.batch, position: position)) }
     }
 
     mutating func putBack(_ request: PutBack) -> Result<Int, StoreError> {
         guard let first = request.batches.first else { return .success(0) }
         guard owners[first.id.shard] == request.token else {
-            return .failure(.fenced(field: "\(first.id.shard)"))
+            return .failure(.fenced(lease: "\(first.id.shard)"))
         }
         var moved = 0
         for (id, delivery) in request.batches {
@@ -140,7 +140,7 @@ struct ModelRedis {
     }
 
     /// Closes a position, as if another worker had reported its outcome.
-    mutating func close(_ place: Place) {
+    mutating func close(_ place: PushPosition) {
         batches[place.batch]?.isOpen[place.position] = false
         if batches[place.batch]?.open == 0 { remove(place.batch) }
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Checks what the window does when Redis refuses calls with READONLY, MISCONF or BUSY.
 @Suite struct RefusingRedisTests {
-    private let window = Window(worker: "w", now: .now)
+    private let window = DeliveryWindow(worker: "w", now: .now)
     private let refusal = StoreError.redis(.timedOut)
 
     init() { window.assign([0: FenceToken(Array("1:n:here".utf8))]) }
@@ -32,7 +32,7 @@ import Testing
             Checkout.Batch(
                 id: BatchID(Array("00.h.a".utf8)), delivery: 1, granted: 2, suspicion: nil,
                 map: Array("......".utf8), body: Batches.body([Batches.Part(count: 6)])))
-        func reports() -> [Window.Call] {
+        func reports() -> [DeliveryWindow.Call] {
             window.takeActions().compactMap { if case .report(let call, _) = $0 { call } else { nil } }
         }
         // The first checkout of a new window searches for batches that Redis already assigns to the worker.
@@ -40,7 +40,7 @@ import Testing
         window.checkedOut(
             search, .success(Checkout.Reply(pauseReason: nil, nonEmptyShards: [], fenced: [], batches: [])))
         #expect(window.checkOut(wantsMore: true) == nil)
-        window.answered(try #require(reports().first), .failure(refusal))
+        window.reported(try #require(reports().first), .failure(refusal))
         for _ in 0..<10 {
             #expect(window.checkOut(wantsMore: true) == nil && reports().isEmpty)
             window.now += .milliseconds(19)

@@ -6,7 +6,7 @@ import Testing
 
 /// Checks that a suspect batch of a lost worker is sent alone: no other batch is in flight meanwhile.
 @Suite struct SuspectWindowTests {
-    private let window = Window(worker: "w", now: .now)
+    private let window = DeliveryWindow(worker: "w", now: .now)
 
     private func accept(_ name: String, _ count: Int, granted: Int, suspicion: Suspicion? = nil) {
         window.accept(
@@ -28,7 +28,7 @@ import Testing
         return sent
     }
 
-    private func reports() -> [(Window.Call, Report)] {
+    private func reports() -> [(DeliveryWindow.Call, Report)] {
         window.takeActions().compactMap {
             if case .report(let call, let report) = $0 { (call, report) } else { nil }
         }
@@ -40,12 +40,12 @@ import Testing
     }
 
     /// Redis accepts all reports and grants the requested credit. Returns the requests by batch.
-    private func answer() -> [String: Int] {
+    private func respond() -> [String: Int] {
         var wanted: [String: Int] = [:]
         for (call, report) in reports() {
             wanted["\(report.batch)"] = report.wanted
             let open = report.expectedOpen ?? 0
-            window.answered(
+            window.reported(
                 call, .success(.taken(.init(open: open, granted: report.wanted, isDone: open == 0))))
         }
         return wanted
@@ -61,17 +61,17 @@ import Testing
         try deliver("a", 0..<2)
         #expect(send() == [] && !window.isClearForSuspect, "one of the others is in flight")
         try deliver("a", 2..<3)
-        #expect(answer() == ["00.h.a": 3] && window.isClearForSuspect)
-        #expect(send() == [] && answer() == ["00.h.c": 2])
+        #expect(respond() == ["00.h.a": 3] && window.isClearForSuspect)
+        #expect(send() == [] && respond() == ["00.h.c": 2])
         #expect(send(hasExclusiveTurn: false) == [], "another app's pushes are in flight")
         #expect(send() == ["00.h.c 0", "00.h.c 1"])
         try deliver("c", 0..<1)
         #expect(reports().isEmpty, "the group is not through")
         try deliver("c", 1..<2)
-        #expect(answer() == ["00.h.c": 4])
+        #expect(respond() == ["00.h.c": 4])
         #expect(send() == ["00.h.c 2", "00.h.c 3"])
         try deliver("c", 2..<4)
-        #expect(answer() == ["00.h.c": 6] && window.suspect == nil)
+        #expect(respond() == ["00.h.c": 6] && window.suspect == nil)
         #expect(send() == ["00.h.c 4", "00.h.c 5"])
     }
 
@@ -83,9 +83,9 @@ import Testing
         #expect(send().count == 2)
         try deliver("a", 0..<2)
         window.reportDue()
-        #expect(answer() == ["00.h.a": 2])
+        #expect(respond() == ["00.h.a": 2])
         window.yieldsToSuspect = false
-        #expect(window.askForCredit(of: .high) && answer() == ["00.h.a": 6])
+        #expect(window.askForCredit(of: .high) && respond() == ["00.h.a": 6])
     }
 
     @Test func `a failed request for credit is settled before a suspect batch has its turn`() throws {
@@ -96,17 +96,17 @@ import Testing
         try deliver("a", 0..<2)
         window.yieldsToSuspect = true
         window.reportDue()
-        #expect(answer() == ["00.h.a": 2] && window.isClearForSuspect)
+        #expect(respond() == ["00.h.a": 2] && window.isClearForSuspect)
         window.yieldsToSuspect = false
         #expect(window.askForCredit(of: .high))
-        for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
+        for (call, _) in reports() { window.reported(call, .failure(.redis(.notConnected("lost")))) }
         accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, sendsAlone: true))
         window.yieldsToSuspect = true
         #expect(!window.isClearForSuspect, "what was asked for may have been granted")
         window.reportDue()
-        #expect(answer() == ["00.h.a": 2])
+        #expect(respond() == ["00.h.a": 2])
         #expect(window.isClearForSuspect && send() == [])
-        #expect(answer() == ["00.h.c": 1] && send() == ["00.h.c 0"])
+        #expect(respond() == ["00.h.c": 1] && send() == ["00.h.c 0"])
     }
 
     @Test
@@ -118,16 +118,16 @@ import Testing
         accept("a", 6, granted: 2)
         #expect(send().count == 2)
         #expect(window.askForCredit(of: .high))
-        for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
+        for (call, _) in reports() { window.reported(call, .failure(.redis(.notConnected("lost")))) }
         accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, sendsAlone: true))
         window.yieldsToSuspect = true
         window.reportDue()
         let (call, report) = try #require(reports().first)
         #expect(report.wanted == 2 && !window.isClearForSuspect)
-        window.answered(call, .success(.taken(.init(open: 6, granted: 6, isDone: false))))
+        window.reported(call, .success(.taken(.init(open: 6, granted: 6, isDone: false))))
         #expect(send() == ["00.h.a 2", "00.h.a 3", "00.h.a 4", "00.h.a 5"])
         try deliver("a", 0..<6)
-        #expect(answer() == ["00.h.a": 6] && window.isClearForSuspect)
+        #expect(respond() == ["00.h.a": 6] && window.isClearForSuspect)
     }
 
     @Test func `a suspect batch with credit is sent before a batch that arrived later`() throws {
@@ -135,7 +135,7 @@ import Testing
         window.assign([here: token])
         window.credit.limit = 600
         accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 2, sendsAlone: true))
-        #expect(send() == [] && answer() == ["00.h.c": 2])
+        #expect(send() == [] && respond() == ["00.h.c": 2])
         #expect(send(hasExclusiveTurn: true) == ["00.h.c 0", "00.h.c 1"] && window.hasSuspectInFlight)
         // The batch's shard is withdrawn while the batch has pushes in flight. Then another batch gets its turn.
         window.assign([1: token])
@@ -150,11 +150,11 @@ import Testing
         window.assign([here: token, 1: token])
         #expect(window.suspect?.id.description == "00.h.c" && window.isClearForSuspect)
         try deliver("c", 0..<2)
-        _ = answer()
+        _ = respond()
         #expect(
             !window.hasSuspectInFlight && window.suspect?.id.description == "01.h.d"
                 && window.isClearForSuspect)
-        #expect(send() == [] && answer() == ["01.h.d": 2])
+        #expect(send() == [] && respond() == ["01.h.d": 2])
         #expect(send() == ["01.h.d 0", "01.h.d 1"])
     }
 }

@@ -89,7 +89,7 @@ struct PackageTests {
             try text("etc/pushfarm/pushfarm.yaml"), file: "/etc/pushfarm/pushfarm.yaml")
         #expect(farm.stateDirectory == "/var/lib/pushfarm")
         #expect(try text("usr/share/doc/pushfarm/copyright").contains("\n Permission is hereby granted"))
-        let answer = try await Self.run("installed", [root + "/usr/bin/pushfarm", "--version"], in: folder)
-        #expect(answer == version + "\n")
+        let result = try await Self.run("installed", [root + "/usr/bin/pushfarm", "--version"], in: folder)
+        #expect(result == version + "\n")
     }
 }

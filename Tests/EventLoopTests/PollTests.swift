@@ -12,7 +12,7 @@ import Testing
         return (ends[0], ends[1])
     }
 
-    @Loop private final class Watches {
+    @Loop private final class PollRecorder {
         var polls: [Poll] = []
     }
 
@@ -51,7 +51,7 @@ import Testing
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<Int>()
             let pairs = (0..<2).map { _ in Self.pair() }
-            let watches = Watches()
+            let watches = PollRecorder()
             for (index, pair) in pairs.enumerated() {
                 watches.polls.append(
                     Poll(pair.0) { _ in

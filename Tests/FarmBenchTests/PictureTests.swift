@@ -10,14 +10,14 @@ struct PictureTests {
     private var report: BenchReport {
         let worker = Measure("CPU a push", "µs", "worker", beside: "h2load", bar: .atMost(1))
         let rate = Measure("rate", "/s", "rate", bar: .atLeast(100))
-        let told = Measure("told", "/s", "rate")
+        let hidden = Measure("told", "/s", "rate")
         let far = Measure("far", "/s", "rate", bar: .atLeast(10))
         let round = Round(values: ["worker": 8, "h2load": 6.4, "rate": 150])
         return BenchReport(
             Self.setting,
             [
                 BenchFinding(key: "worker", title: "one worker", [worker], [round]),
-                BenchFinding(key: "farm", title: "all of it", [rate, told, far], [round]),
+                BenchFinding(key: "farm", title: "all of it", [rate, hidden, far], [round]),
             ])
     }
 

@@ -19,13 +19,15 @@ struct ReadingTests {
         #expect(Cores.last(of: list) == cores)
     }
 
-    @Test func `company is the busy time of other processes`() {
+    @Test func `shareOfOthers is the busy time of other processes`() {
         let before = CoreUse(of: [1, 2], in: Self.stat(worked: 0))
         let after = CoreUse(of: [1, 2], in: Self.stat(worked: 100))
         // Core 1 was busy for one second of four, and core 2 for all four seconds.
         #expect(after.share(of: 3, since: before) == 3.0 / 8)
-        #expect(after.company(since: before, ours: 3) == 2.0 / 8)
-        #expect(after.company(since: before, ours: 5.2) == 0 && after.company(since: after, ours: 0) == 0)
+        #expect(after.shareOfOthers(since: before, ours: 3) == 2.0 / 8)
+        #expect(
+            after.shareOfOthers(since: before, ours: 5.2) == 0
+                && after.shareOfOthers(since: after, ours: 0) == 0)
     }
 
     private static func stat(worked: Int) -> String {

@@ -54,9 +54,9 @@ struct ReportTests {
         #expect(finding.broken == ["round 1: 1 lost"] && !finding.isGood)
     }
 
-    @Test func `a table shows all results and warns of company`() {
+    @Test func `a table shows all results and warns of shareOfOthers`() {
         var some = rounds([(70, 100), (55, 100), (58, 100)])
-        some[1].company = 0.07
+        some[1].shareOfOthers = 0.07
         some[2].broken = ["1 lost"]
         let text = BenchTable.text(BenchFinding(key: "farm", title: "much", [Self.measure], some))
         let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }

@@ -191,7 +191,7 @@ struct ConfigurationErrorTests {
         let text = "apps:\n  demo:\n    \(topic)\n    \(rest)\n"
         let error = try #require(throws: ConfigurationError.self) { try read(text) }
         #expect(error.description.hasSuffix(": " + message), "\(error)")
-        #expect(error.place == .file("etc/farm.yaml", line: line), "\(error)")
+        #expect(error.source == .file("etc/farm.yaml", line: line), "\(error)")
     }
 
     @Test(arguments: ["a b", "ä", "a/b", "a{b}", String(repeating: "a", count: 65)])

@@ -129,7 +129,7 @@ struct FarmConfigurationTests {
         #expect((shop.suppression.holdShare, shop.suppression.pauseShare) == (30, 90))
         #expect((demo.suppression.holdShare, demo.suppression.pauseShare) == (20, 95))
         #expect((demo.suppression.days, demo.suppression.tokens) == (30, 1_000_000))
-        #expect(shop.proxy?.place == HostPort(host: "proxy.example", port: 3128))
+        #expect(shop.proxy?.hostPort == HostPort(host: "proxy.example", port: 3128))
     }
 
     @Test(arguments: [

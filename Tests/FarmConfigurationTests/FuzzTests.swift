@@ -20,16 +20,16 @@ struct FuzzTests {
         for _ in 0..<400 {
             var bytes = Array(sample.utf8)
             for _ in 0..<Int.random(in: 1...6, using: &random) {
-                let place = Int.random(in: 0...bytes.count, using: &random)
+                let source = Int.random(in: 0...bytes.count, using: &random)
                 switch Int.random(in: 0..<4, using: &random) {
-                case 0: bytes.insert(contentsOf: Self.pieces.randomElement(using: &random)!.utf8, at: place)
+                case 0: bytes.insert(contentsOf: Self.pieces.randomElement(using: &random)!.utf8, at: source)
                 case 1:
                     bytes.removeSubrange(
-                        place..<min(bytes.count, place + Int.random(in: 0...20, using: &random)))
-                case 2 where place < bytes.count: bytes[place] = UInt8.random(in: 0...127, using: &random)
+                        source..<min(bytes.count, source + Int.random(in: 0...20, using: &random)))
+                case 2 where source < bytes.count: bytes[source] = UInt8.random(in: 0...127, using: &random)
                 default:
-                    let end = min(bytes.count, place + Int.random(in: 0...60, using: &random))
-                    bytes.insert(contentsOf: Array(bytes[place..<end]), at: place)
+                    let end = min(bytes.count, source + Int.random(in: 0...60, using: &random))
+                    bytes.insert(contentsOf: Array(bytes[source..<end]), at: source)
                 }
             }
             let text = String(decoding: bytes, as: UTF8.self)

@@ -148,7 +148,7 @@ struct GatewayUseTests {
             }
         }
         #expect(error.description.hasSuffix("apps.demo." + message), "\(error)")
-        #expect(error.place == .file("etc/farm.yaml", line: lines.count == 1 ? 6 : error.place?.line ?? 0))
+        #expect(error.source == .file("etc/farm.yaml", line: lines.count == 1 ? 6 : error.source?.line ?? 0))
     }
 
     @Test(arguments: ["keep_alive: 60", "max_concurrent_streams: 10"])
@@ -161,7 +161,7 @@ struct GatewayUseTests {
     }
 }
 
-extension ConfigurationError.Place {
+extension ConfigurationError.Source {
     fileprivate var line: Int? {
         if case .file(_, let line) = self { line } else { nil }
     }

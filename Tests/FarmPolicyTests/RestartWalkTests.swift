@@ -26,7 +26,7 @@ import Testing
     /// The expected range of the delay before the next restart, after these runs of the process.
     private static func expected(_ lives: [Life]) -> Range? {
         var (steps, isRow, unready, wasBrief) = (0, false, 0, false)
-        var answer: Range?
+        var result: Range?
         for life in lives {
             if life.isReset { (steps, isRow, unready, wasBrief) = (0, false, 0, false) }
             let base = min(Duration.seconds(60), .seconds(1 << min(steps, 10)))
@@ -34,11 +34,11 @@ import Testing
             guard life.isReady else {
                 if life.hasProgressed { (steps, isRow) = (0, false) }
                 if life.cause == .kill {
-                    answer = Range(.milliseconds(300), .milliseconds(300))
+                    result = Range(.milliseconds(300), .milliseconds(300))
                     continue
                 }
                 unready += 1
-                answer = unready >= 3 ? nil : longer
+                result = unready >= 3 ? nil : longer
                 if unready < 3 { (steps, isRow) = (steps + 1, true) }
                 continue
             }
@@ -49,14 +49,14 @@ import Testing
             wasBrief = isBrief
             if life.cause == .crash, isRow {
                 let base = min(Duration.seconds(60), .seconds(1 << min(steps, 10)))
-                answer = Range(base / 2, base)
+                result = Range(base / 2, base)
                 steps += 1
             } else {
-                answer = Range(pause, pause)
+                result = Range(pause, pause)
                 if life.cause == .crash { isRow = true }
             }
         }
-        return answer
+        return result
     }
 
     @Test(arguments: 0..<4)

@@ -6,7 +6,7 @@ import Testing
 /// Back pressure when producers push more jobs than the farm accepts.
 @Suite(.startsProcesses) struct AdmissionTests {
     /// A job with large payloads.
-    private static func heavy(_ number: Int) -> (id: String, tokens: [String], text: String) {
+    private static func largeJob(_ number: Int) -> (id: String, tokens: [String], text: String) {
         let tokens = Tokens.make(20, seed: UInt64(1000 + number))
         let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 3500))"}}"#
         let pushes = tokens.map { #"{"token":"\#($0)","payload":\#(payload)}"# }.joined(separator: ",")
@@ -22,13 +22,13 @@ import Testing
         mutating func push(
             _ client: BlockingRedisClient, _ command: (_ id: String, _ job: String) -> [String]
         ) throws -> RESPValue {
-            let job = heavy(number)
-            let answer = try client.run(command(job.id, job.text))
-            guard answer.integer != nil || answer.array?.first?.text == "OK" else { return answer }
+            let job = largeJob(number)
+            let reply = try client.run(command(job.id, job.text))
+            guard reply.integer != nil || reply.array?.first?.text == "OK" else { return reply }
             number += 1
             ids.append(job.id)
             tokens += job.tokens
-            return answer
+            return reply
         }
     }
 
@@ -64,8 +64,8 @@ import Testing
         let busy = try await eventually("producers are told to wait") {
             // Redis may run out of memory before the coordinator's next check.
             // Both its error and the reply "wait" mean that Redis is full.
-            let answer = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
-            return answer?.first?.text == "BUSY" ? answer : nil
+            let reply = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
+            return reply?.first?.text == "BUSY" ? reply : nil
         }
         #expect(busy[2].text == "memory")
         #expect((1000..<2000).contains(try #require(busy[1].integer)))
@@ -158,8 +158,8 @@ import Testing
         // The backlog is full, so the next jobs stay in the inbox, and `pushfarm_submit` gives the reason.
         let more = Tokens.make(200, seed: 7)
         let second = Job.several("h", more, size: 10)
-        let answer = try client.run(Self.submit("x", second[0].text)).array
-        #expect(answer?.first?.text == "BUSY" && answer?.last?.text == "backlog")
+        let reply = try client.run(Self.submit("x", second[0].text)).array
+        #expect(reply?.first?.text == "BUSY" && reply?.last?.text == "backlog")
         try farm.push(second)
         let event = try await farm.event("admission.closed")
         #expect(event["reason"] == "backlog")

@@ -60,9 +60,9 @@ import Testing
                 == #"{"id":"dry","tokens":["\#(good[0])"],"payload":{"aps":{"alert":"x"}},"ttl":3600}"#
                 + "\n")
         #expect(dry.status == 0 && dry.error == "job dry would send 1 push to demo\n", "\(dry)")
-        let told = try json(
+        let output = try json(
             try await farm.run("push", "--token", good[0], "--alert", "x", "--dry-run", "--json").output)
-        #expect(Set(told.keys) == ["id", "app", "submitted", "dry_run", "accepted", "job"])
+        #expect(Set(output.keys) == ["id", "app", "submitted", "dry_run", "accepted", "job"])
         let odd = try await farm.run(
             "push", "--token", good[0], "--payload", #"{"alert":"x"}"#, "--dry-run")
         #expect(odd.status == 0 && odd.error.contains(#"warning: the payload has no "aps""#), "\(odd)")

@@ -15,14 +15,14 @@ import Testing
             environment: [
                 "TMPDIR": folder.path, "PUSHFARM_REDIS": "redis://127.0.0.1:1", "PUSHFARM_WORKRS": "x",
             ], in: folder.path)
-        let wasTold = try await eventually("the demo's coordinator, or the end") {
-            let wasTold = ProcessTable.naming(folder: folder.path).contains {
+        let wasReported = try await eventually("the demo's coordinator, or the end") {
+            let wasReported = ProcessTable.naming(folder: folder.path).contains {
                 ProcessTable.isAbout("coordinator", $0)
                     && ProcessTable.visibleText(of: $0).contains("\0--set\0apps.demo.max_rate=100\0")
             }
-            return wasTold || child.hasEnded ? wasTold : nil
+            return wasReported || child.hasEnded ? wasReported : nil
         }
-        #expect(wasTold, "the coordinator hears what the app is to have")
+        #expect(wasReported, "the coordinator hears what the app is to have")
         #expect(try await child.wait(within: .seconds(100)) == .exited(0), "\(child.error)")
         let jobRecord = try #require(
             try JSONSerialization.jsonObject(with: Data(child.output.utf8)) as? [String: Any],

@@ -77,13 +77,13 @@ private struct HelpCommand: Decodable {
 
     static func all(of farm: Farm) async throws -> [HelpCommand] {
         let text = try await farm.run(["--experimental-dump-help"]).output
-        return try JSONDecoder().decode(Dump.self, from: Data(text.utf8)).command.flat(below: nil)
+        return try JSONDecoder().decode(Dump.self, from: Data(text.utf8)).command.allCommands(below: nil)
     }
 
-    private func flat(below parent: [String]?) -> [HelpCommand] {
+    private func allCommands(below parent: [String]?) -> [HelpCommand] {
         var command = self
         command.path = parent.map { $0 + [commandName] } ?? []
-        return [command] + (subcommands ?? []).flatMap { $0.flat(below: command.path) }
+        return [command] + (subcommands ?? []).flatMap { $0.allCommands(below: command.path) }
     }
 
     var options: [Argument] { (arguments ?? []).filter { $0.kind != "positional" } }

@@ -29,8 +29,8 @@ import Testing
             ("app.pasued", "did you mean app.paused?"), ("jobs.", "there are admission.closed, "),
             ("", "there are admission.closed, "),
         ] {
-            let answer = try await farm.run("events", "--type", mistaken)
-            #expect(answer.status == 2 && answer.error.contains(says), "\(answer)")
+            let result = try await farm.run("events", "--type", mistaken)
+            #expect(result.status == 2 && result.error.contains(says), "\(result)")
         }
         #expect(try await farm.run("events", "--operations", "--type", "scale").status == 0)
 

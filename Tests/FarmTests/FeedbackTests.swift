@@ -139,23 +139,23 @@ import Testing
         #expect(try await farm.run("suppressed", "export", "--file", file).status == 0)
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
         #expect(Set(lines).count == 100_000 && lines.allSatisfy { $0.contains(" Feedback ") })
-        let told = try farm.redis.client().run("XLEN", "{pushfarm:demo}:events").integer
-        #expect(told == 100_000)
+        let eventCount = try farm.redis.client().run("XLEN", "{pushfarm:demo}:events").integer
+        #expect(eventCount == 100_000)
     }
 
     @Test func `repeated tuples are reported again but not stored again`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
         let tokens = Tokens.make(600)
-        func tell(_ time: Int) async throws -> Int {
+        func addTuples(_ time: Int) async throws -> Int {
             for token in tokens { try farm.gateway.control("feedback add \(token) \(time)") }
             #expect(try await farm.run("debug", "feedback", "all").status == 0)
             return try farm.suppressionRecords()
         }
-        #expect(try await tell(1_700_000_000) == 600)
-        #expect(try await tell(1_700_000_000) == 600)
+        #expect(try await addTuples(1_700_000_000) == 600)
+        #expect(try await addTuples(1_700_000_000) == 600)
         #expect(try farm.events("token.invalid").count == 1200)
-        #expect(try await tell(1_700_000_001) == 1200, "a later unregistration is new")
+        #expect(try await addTuples(1_700_000_001) == 1200, "a later unregistration is new")
     }
 
     @Test func `a tuple's time in the future counts as now, and a registration ends its suppression`()

@@ -35,7 +35,7 @@ import Testing
         async throws
     {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(workers: 1))
-        func minted(_ host: String) -> Int {
+        func mintedTokens(_ host: String) -> Int {
             farm.log(host).components(separatedBy: "provider token created").count - 1
         }
         func deliver(_ id: String, _ seed: UInt64) async throws {
@@ -49,7 +49,7 @@ import Testing
         try farm.start("beta")
         try await farm.shared(by: ["alpha", "beta"])
         try await deliver("both", 2)
-        #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("beta"))")
+        #expect(mintedTokens("alpha") == 1 && mintedTokens("beta") == 0, "\(farm.log("beta"))")
         #expect(farm.log("beta").contains("using another host's provider token"))
         farm.coordinator("alpha").signal(SIGTERM)
         #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
@@ -57,7 +57,7 @@ import Testing
         try farm.start("alpha")
         try await farm.shared(by: ["alpha", "beta"])
         try await deliver("again", 4)
-        #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("alpha"))")
+        #expect(mintedTokens("alpha") == 1 && mintedTokens("beta") == 0, "\(farm.log("alpha"))")
         // Both hosts used one provider token, so the gateway verified one token only.
         #expect(try farm.gateway.counter("tokens_verified") == 1)
     }
@@ -100,10 +100,10 @@ import Testing
         try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
         try await eventually("the intake is acquired again") {
             let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
-            let isTold = ["another host owns the app's intake", "leases lost app=\(app)"].contains {
+            let isReported = ["another host owns the app's intake", "leases lost app=\(app)"].contains {
                 log.contains($0)
             }
-            return isTold && owner == "beta"
+            return isReported && owner == "beta"
         }
         for load in loads { try await load.more(2) }
         farm.coordinator("beta").signal(SIGTERM)

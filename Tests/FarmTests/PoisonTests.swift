@@ -11,7 +11,7 @@ import Testing
     private static let plain = ["SWIFT_BACKTRACE": "enable=no"]
 
     /// Kills the worker that sent a poison push, each time such a push arrives at the gateway.
-    private final class Reaper {
+    private final class WorkerKiller {
         private let farm: Farm
         private let signal: Int32
         private var seen = 0
@@ -54,7 +54,7 @@ import Testing
         let bad = Tokens.make(1, start: Self.poison)
         let job = Job(id: "p", tokens: good[..<300] + bad + good[300...])
         try farm.push([job])
-        let reaper = Reaper(farm, signal)
+        let reaper = WorkerKiller(farm, signal)
         try await reaper.run { try await state(farm, "p") == "finished" }
         let jobRecord = try await farm.finished("p")
         #expect(reaper.ends <= most && reaper.ends >= 3, "\(reaper.ends) ends")
@@ -78,7 +78,7 @@ import Testing
         let bad = Tokens.make(200, start: Self.poison)
         let good = Tokens.make(200)
         try farm.push([Job(id: "bad", tokens: bad), Job(id: "good", tokens: good)])
-        let reaper = Reaper(farm, SIGSEGV)
+        let reaper = WorkerKiller(farm, SIGSEGV)
         try await reaper.run { try !farm.events("job.paused").isEmpty }
         #expect(reaper.ends <= 20, "\(reaper.ends) ends")
         let event = try await farm.event("job.paused")

@@ -57,14 +57,14 @@ import Testing
         #expect(restarted.jobRecord.suppressedBefore == 40 && restarted.jobRecord.good == 600)
         for (now, before) in zip(screening.lines("invalid").sorted { $0[0] < $1[0] }, dead) {
             #expect(now[..<2] == before[..<2])
-            guard let told = Int(before[2]), let known = Int(now[2]) else {
+            guard let previous = Int(before[2]), let known = Int(now[2]) else {
                 Issue.record("\(before) \(now)")
                 continue
             }
             // For an invalid token the output file has the time of the response, and the event has the time of the report.
             #expect(
                 Self.gone.contains(now[0])
-                    ? known == told : (begin...told + 1).contains(known), "\(before) \(now)")
+                    ? known == previous : (begin...previous + 1).contains(known), "\(before) \(now)")
         }
         // The file of valid tokens has the format of the input list.
         #expect(
@@ -168,7 +168,7 @@ import Testing
         let ledger = try farm.gateway.ledger()
         #expect(ledger.requests.keys.sorted() == Self.all.sorted())
         let doubles = ledger.requests.values.reduce(0) { $0 + $1 - 1 }
-        #expect(doubles <= (try await doubted(farm)))
+        #expect(doubles <= (try await possiblyDuplicated(farm)))
     }
 
     /// Waits until the screening ends, and expects the right result for each token.
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// The number of pushes that the farm counts as possibly duplicated.
-    private func doubted(_ farm: Farm) async throws -> Int {
+    private func possiblyDuplicated(_ farm: Farm) async throws -> Int {
         let client = try farm.redis.client()
         let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
         return try jobs.reduce(0) { sum, job in

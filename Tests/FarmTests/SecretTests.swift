@@ -7,16 +7,16 @@ import Testing
 /// No place may contain a secret.
 @Suite(.startsProcesses) struct SecretTests {
     /// The place where the coordinator reads the Redis password.
-    enum PasswordPlace: CaseIterable { case address, file }
+    enum PasswordSource: CaseIterable { case address, file }
 
     private static let redisPassword = "rEd1s-pa55word-0f-th1s-test"
     private static let archivePassword = "simulator"
     private static let wrongPassword = "n0t-the-archives-pa55word"
     private static let unknownKey = String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
 
-    @Test(arguments: PasswordPlace.allCases)
+    @Test(arguments: PasswordSource.allCases)
     func `keys, passwords, provider tokens and device tokens are only in allowed places`(
-        place: PasswordPlace
+        place: PasswordSource
     ) async throws {
         let farm = try await farm(place)
         let monitor = try Child(
@@ -60,7 +60,7 @@ import Testing
 
     // MARK: The run
 
-    private func farm(_ place: PasswordPlace) async throws -> Farm {
+    private func farm(_ place: PasswordSource) async throws -> Farm {
         try await Farm(
             Farm.Options(
                 redisPassword: Self.redisPassword, passwordInFile: place == .file,

@@ -22,7 +22,7 @@ import Testing
         let ready = try await manager.line("READY=1").number
         let status = try await manager.line("STATUS=1 host, 2 of 2 workers ready", from: ready)
         #expect(status.text.hasSuffix(" pushes/s, 0 open"))
-        try await Self.expectNoHeirs(of: farm)
+        try await Self.expectChildrenCannotNotify(of: farm)
 
         farm.coordinator.signal(SIGHUP)
         let reloading = try await manager.line("RELOADING=1", from: status.number)
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Expects that child processes cannot notify the manager.
-    private static func expectNoHeirs(of farm: Farm) async throws {
+    private static func expectChildrenCannotNotify(of farm: Farm) async throws {
         _ = try await farm.ready()
         let children = farm.coordinator.descendants
         #expect(children.count == 3)

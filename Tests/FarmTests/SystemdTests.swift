@@ -60,12 +60,12 @@ struct SystemdTests {
     }
 
     private static func push(_ machine: Machine) async throws {
-        let answer = try await machine.did(
+        let result = try await machine.did(
             """
             pushfarm push --config /etc/pushfarm/pushfarm.yaml --app demo --alert Hello --wait --json \
                 --token \(Tokens.make(1)[0])
             """)
-        #expect(answer.contains(#""delivered":1"#), "\(answer)")
+        #expect(result.contains(#""delivered":1"#), "\(result)")
     }
 
     @Test func `the service reports ready when it delivers, and runs in its sandbox`() async throws {

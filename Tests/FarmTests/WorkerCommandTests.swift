@@ -249,8 +249,8 @@ import Testing
         #expect(try await farm.line("alpha").workers.map(\.pid) == before)
         #expect(try client.run("HGET", "{pushfarm}:operation:late", "host:alpha").text == nil)
         // The repeated command was executed only once, so it has one reply.
-        let answers = try client.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
-        #expect(answers.count { $0["of"] == "once" } == 1, "\(answers)")
+        let operations = try client.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
+        #expect(operations.count { $0["of"] == "once" } == 1, "\(operations)")
     }
 
     @Test func `the control socket accepts commands for its host during an outage of Redis`() async throws {

@@ -36,8 +36,8 @@ import Transport
             if isPeersDoing { gateway.close() } else { sender.connection?.close() }
             _ = try await sender.ended.next()
             #expect(sender.isBalanced)
-            let blame = Verdict.processingFailed(reason: "ClosedWithoutReply")
-            #expect(sender.refusals.map(\.verdict) == (isPeersDoing ? [blame] : []))
+            let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
+            #expect(sender.refusals.map(\.verdict) == (isPeersDoing ? [verdict] : []))
             #expect(sender.unknown == (isPeersDoing ? 0 : 1))
             #expect(profile.pace.window == (isPeersDoing ? before / 2 : before))
             gateway.close()

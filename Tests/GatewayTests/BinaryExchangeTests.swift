@@ -11,13 +11,13 @@ import Testing
 
     @Test
     func
-        `a connection whose questions were answered waits for answers, whatever others take the gateway for`()
+        `a connection whose questions were answered waits for responses, whatever others take the gateway for`()
     {
         let profile = BinaryGatewayProfile(BinarySettings())
         let (first, second) = (BinaryLine(profile, at: start), BinaryLine(profile, at: start))
         first.send(0, at: start)
         first.poll(at: start)
-        first.answers = 1
+        first.responses = 1
         // From now on the gateway reads no bytes and sends no reply.
         for tick in 1...480 {
             let now = at(tick * 50)
@@ -52,7 +52,7 @@ import Testing
         let line = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         line.send(0, at: start)
         line.poll(at: start)
-        line.answers = 1
+        line.responses = 1
         line.poll(at: at(50))
         // The gateway needs half a minute to read the megabytes before this push, so no reply to it can arrive earlier.
         line.send(1, at: at(100))
@@ -72,10 +72,10 @@ import Testing
         // The gateway reads the push, and then stalls for three seconds. The gateway's reply becomes due during
         // the stall.
         for tick in 1...60 {
-            line.answers = line.questions.count { $0 < at(100) || tick == 60 && $0 < at(tick * 50) }
+            line.responses = line.questions.count { $0 < at(100) || tick == 60 && $0 < at(tick * 50) }
             line.poll(at: at(tick * 50))
         }
-        #expect(line.answers > 2 && line.delivered == [])
+        #expect(line.responses > 2 && line.delivered == [])
         line.reply(.invalidToken, 1, at: at(3001))
         #expect(line.dead == [0] && line.delivered == [])
     }

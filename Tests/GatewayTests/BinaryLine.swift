@@ -18,7 +18,7 @@ final class BinaryLine {
     private(set) var end: String?
     /// The times at which the exchange requested key updates.
     private(set) var questions: [ContinuousClock.Instant] = []
-    var answers = 0
+    var responses = 0
     var unread = 0
 
     init(
@@ -56,7 +56,7 @@ final class BinaryLine {
     }
 
     private func askIfDue(at now: ContinuousClock.Instant) {
-        while exchange.wantsAnswer(at: now) {
+        while exchange.shouldAsk(at: now) {
             questions.append(now)
             exchange.asked(at: now)
         }
@@ -72,7 +72,7 @@ final class BinaryLine {
     }
 
     func poll(at now: ContinuousClock.Instant) {
-        exchange.poll(unread: unread, answers: answers, at: now)
+        exchange.poll(unread: unread, responses: responses, at: now)
         askIfDue(at: now)
         drain(at: now)
     }

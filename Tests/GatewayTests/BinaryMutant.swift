@@ -27,18 +27,18 @@ enum BinaryMutant: String, CaseIterable, Sendable, CustomStringConvertible {
 
     /// - Parameter questions: the number of key updates that the exchange has requested.
     static func poll(
-        _ exchange: BinaryExchange, _ mutant: Self?, unread: Int, answers: Int, questions: Int,
+        _ exchange: BinaryExchange, _ mutant: Self?, unread: Int, responses: Int, questions: Int,
         at now: ContinuousClock.Instant
     ) {
         switch mutant {
         case .ignoresTime: break
-        case .ignoresUnread: exchange.poll(unread: 0, answers: answers, at: now)
+        case .ignoresUnread: exchange.poll(unread: 0, responses: responses, at: now)
         case .trustsQuestions:
-            exchange.poll(unread: unread, answers: answers == 0 ? 0 : questions, at: now)
+            exchange.poll(unread: unread, responses: responses == 0 ? 0 : questions, at: now)
         case .trustsAtOnce:
-            exchange.poll(unread: unread, answers: answers, at: now)
-            exchange.poll(unread: unread, answers: answers, at: now + .milliseconds(700))
-        default: exchange.poll(unread: unread, answers: answers, at: now)
+            exchange.poll(unread: unread, responses: responses, at: now)
+            exchange.poll(unread: unread, responses: responses, at: now + .milliseconds(700))
+        default: exchange.poll(unread: unread, responses: responses, at: now)
         }
     }
 }

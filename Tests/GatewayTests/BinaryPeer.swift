@@ -9,14 +9,14 @@ final class BinaryPeer {
     enum Kind { case good, bad, failing }
 
     /// The last reply and the end of a connection.
-    struct Farewell {
+    struct PlannedClose {
         var replyAt: Instant
         var reply: BinaryReply?
         var closesAt: Instant
     }
 
     private var buffer: [UInt8] = []
-    private(set) var farewell: Farewell?
+    private(set) var plannedClose: PlannedClose?
     /// Serial numbers of the accepted pushes.
     private(set) var accepted: [UInt32] = []
     private(set) var refused: [UInt32] = []
@@ -34,11 +34,11 @@ final class BinaryPeer {
 
     /// Reads the bytes that have arrived. The last four bytes of a token are the push's serial number.
     func read(_ bytes: [UInt8], at now: Instant) {
-        guard farewell == nil, !bytes.isEmpty else { return }
+        guard plannedClose == nil, !bytes.isEmpty else { return }
         buffer += bytes
         var offset = 0
         buffer.withUnsafeBytes { buffer in
-            while farewell == nil {
+            while plannedClose == nil {
                 let rest = UnsafeRawBufferPointer(rebasing: buffer[offset...])
                 guard
                     case .notification(let push, let command, let length) = BinaryFrame(readingFrontOf: rest)
@@ -72,7 +72,7 @@ final class BinaryPeer {
         _ push: BinaryNotification, _ command: BinaryCommand, _ status: BinaryStatus, at now: Instant
     ) {
         let due = now + delay()
-        farewell = Farewell(
+        plannedClose = PlannedClose(
             replyAt: due,
             reply: command == .simple ? nil : BinaryReply(status: status, identifier: push.identifier),
             closesAt: due + .milliseconds(20))
@@ -80,21 +80,23 @@ final class BinaryPeer {
 
     /// Closes the connection with a reply that names the last accepted push.
     func shutDown(at now: Instant) {
-        guard farewell == nil else { return }
-        farewell = Farewell(
+        guard plannedClose == nil else { return }
+        plannedClose = PlannedClose(
             replyAt: now + .milliseconds(5),
             reply: BinaryReply(status: .shutdown, identifier: lastIdentifier),
             closesAt: now + .milliseconds(30))
     }
 
     func close(at now: Instant) {
-        guard farewell == nil else { return }
-        farewell = Farewell(replyAt: now, reply: nil, closesAt: now)
+        guard plannedClose == nil else { return }
+        plannedClose = PlannedClose(replyAt: now, reply: nil, closesAt: now)
     }
 
     func takeReply(at now: Instant) -> BinaryReply? {
-        guard let reply = farewell?.reply, farewell.map({ $0.replyAt <= now }) == true else { return nil }
-        farewell?.reply = nil
+        guard let reply = plannedClose?.reply, plannedClose.map({ $0.replyAt <= now }) == true else {
+            return nil
+        }
+        plannedClose?.reply = nil
         return reply
     }
 }

@@ -28,7 +28,7 @@ import Testing
             // The gateway replies to each key update request.
             // The first reply proves that the gateway has read the pushes, the second one that it sent no refusal during the
             // quiet time.
-            line.answers = line.questions.count
+            line.responses = line.questions.count
             line.poll(at: at(tick * 50))
         }
         #expect(line.delivered == Array(0..<UInt32(accepted)))
@@ -41,9 +41,9 @@ import Testing
         let status: UInt8
         /// The verdict on the push that the reply names; nil if the reply names no push or an accepted push.
         let verdict: Verdict?
-        var blamesCredentials = false
+        var rejectsCredentials = false
         /// Whether the reply names an accepted push.
-        var isFarewell = false
+        var isShutdown = false
         /// Whether the reply makes no sense with any identifier, so that the exchange cannot use it.
         var isSenseless = false
 
@@ -54,14 +54,14 @@ import Testing
         Row(status: 0, verdict: nil, isSenseless: true),
         Row(status: 1, verdict: .processingFailed(reason: "ProcessingError")),
         Row(status: 2, verdict: .requestWrong(reason: "MissingDeviceToken")),
-        Row(status: 3, verdict: .credentialsWrong(reason: "MissingTopic"), blamesCredentials: true),
+        Row(status: 3, verdict: .credentialsWrong(reason: "MissingTopic"), rejectsCredentials: true),
         Row(status: 4, verdict: .requestWrong(reason: "MissingPayload")),
         Row(
             status: 5, verdict: .tokenInvalid(reason: "InvalidTokenSize", timestamp: nil)),
-        Row(status: 6, verdict: .credentialsWrong(reason: "InvalidTopicSize"), blamesCredentials: true),
+        Row(status: 6, verdict: .credentialsWrong(reason: "InvalidTopicSize"), rejectsCredentials: true),
         Row(status: 7, verdict: .requestWrong(reason: "InvalidPayloadSize")),
         Row(status: 8, verdict: .tokenInvalid(reason: "InvalidToken", timestamp: nil)),
-        Row(status: 10, verdict: nil, isFarewell: true),
+        Row(status: 10, verdict: nil, isShutdown: true),
         Row(status: 128, verdict: .requestWrong(reason: "ProtocolError")),
         Row(status: 255, verdict: .processingFailed(reason: "Unknown")),
         Row(status: 77, verdict: .processingFailed(reason: "Status77")),
@@ -78,13 +78,13 @@ import Testing
             #expect(!line.exchange.isProven)
             return
         }
-        #expect(line.delivered == Array(all[..<(row.isFarewell ? named + 1 : named)]))
-        #expect(line.dead == (row.isFarewell ? [] : [all[named]]))
+        #expect(line.delivered == Array(all[..<(row.isShutdown ? named + 1 : named)]))
+        #expect(line.dead == (row.isShutdown ? [] : [all[named]]))
         #expect(line.verdicts == (row.verdict.map { [$0] } ?? []))
         #expect(line.unprocessed == Array(all[(named + 1)...]))
         #expect(line.unknown == [] && line.wrong == [])
         #expect(line.end == BinaryStatus(rawValue: row.status).reason)
-        #expect(line.exchange.isProven == !row.blamesCredentials)
+        #expect(line.exchange.isProven == !row.rejectsCredentials)
     }
 
     @Test(arguments: table, [0, 6, 4711, .max])
@@ -212,7 +212,7 @@ import Testing
         used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))
         for tick in 1...25 {
-            used.answers = used.questions.count
+            used.responses = used.questions.count
             used.poll(at: at(halfHour + tick * 50))
         }
         #expect(used.delivered == [0])

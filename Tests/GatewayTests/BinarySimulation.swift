@@ -14,7 +14,7 @@ final class BinarySimulation {
         let rawValue: Int
         /// One token in ten is bad.
         static let badTokens = Troubles(rawValue: 1)
-        static let farewells = Troubles(rawValue: 2)
+        static let shutdowns = Troubles(rawValue: 2)
         static let closes = Troubles(rawValue: 4)
         /// The gateway's system accepts bytes only from time to time.
         static let slowness = Troubles(rawValue: 8)
@@ -31,12 +31,12 @@ final class BinarySimulation {
         func contains(_ other: Troubles) -> Bool { rawValue & other.rawValue == other.rawValue }
 
         static let all: Troubles = [
-            .badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness, .starvation,
+            .badTokens, .shutdowns, .closes, .slowness, .pauses, .retirement, .laziness, .starvation,
         ]
     }
 
     /// When a gateway's TLS layer replies to key updates.
-    private enum Answers: CaseIterable {
+    private enum ResponseTime: CaseIterable {
         case never, whenRead
         /// The gateway replies to a key update request when it reads the next request.
         case oneLater
@@ -57,7 +57,7 @@ final class BinarySimulation {
         var handed = 0
         var read = 0
         var questions: [Int] = []
-        var answers = 0
+        var responses = 0
         var standsStillUntil: ContinuousClock.Instant?
 
         init(_ exchange: BinaryExchange, _ peer: BinaryPeer) {
@@ -68,7 +68,7 @@ final class BinarySimulation {
     private var random: SplitMix
     private let troubles: Troubles
     private let settings: BinarySettings
-    private let answers: Answers
+    private let responses: ResponseTime
     private let profile: BinaryGatewayProfile
     private let mutant: BinaryMutant?
     private let count: UInt32
@@ -87,7 +87,7 @@ final class BinarySimulation {
         random = SplitMix(seed: seed)
         (self.troubles, self.settings, self.mutant) = (troubles, settings, mutant)
         profile = BinaryGatewayProfile(settings)
-        answers = Answers.allCases.randomElement(using: &random) ?? .never
+        responses = ResponseTime.allCases.randomElement(using: &random) ?? .never
         count = UInt32.random(in: 1...900, using: &random)
         waiting = Array(0..<count)
     }
@@ -152,11 +152,11 @@ final class BinarySimulation {
     }
 
     private func trouble(_ link: Link) {
-        if troubles.contains(.farewells), chance(300) { link.peer.shutDown(at: now) }
+        if troubles.contains(.shutdowns), chance(300) { link.peer.shutDown(at: now) }
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
         // The exchange can notice a stall only if the gateway replies to key updates.
-        if troubles.contains(.starvation), chance(300), settings.asksIfRead, answers != .never,
+        if troubles.contains(.starvation), chance(300), settings.asksIfRead, responses != .never,
             link.standsStillUntil == nil
         {
             link.standsStillUntil = now + .milliseconds(int(500...6000))
@@ -193,7 +193,7 @@ final class BinarySimulation {
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
             link.exchange.bytesSent(allBut: 0, at: now)
-            while link.exchange.wantsAnswer(at: now) {
+            while link.exchange.shouldAsk(at: now) {
                 link.questions.append(link.handed)
                 link.exchange.asked(at: now)
             }
@@ -235,12 +235,12 @@ final class BinarySimulation {
         link.peer.read(part, at: now)
         link.read += part.count
         // A closed gateway reads no bytes.
-        guard link.peer.farewell.map({ $0.closesAt > now }) ?? true else { return }
+        guard link.peer.plannedClose.map({ $0.closesAt > now }) ?? true else { return }
         let questionsRead = link.questions.count { $0 <= link.read }
-        switch answers {
+        switch responses {
         case .never: break
-        case .whenRead: link.answers = questionsRead
-        case .oneLater: link.answers = max(0, questionsRead - 1)
+        case .whenRead: link.responses = questionsRead
+        case .oneLater: link.responses = max(0, questionsRead - 1)
         }
     }
 
@@ -252,7 +252,7 @@ final class BinarySimulation {
             if mutant != .ignoresReplies { part.withUnsafeBytes { link.exchange.receive($0, at: now) } }
             try drain(link)
         }
-        if let farewell = link.peer.farewell, farewell.closesAt <= now, farewell.reply == nil,
+        if let plannedClose = link.peer.plannedClose, plannedClose.closesAt <= now, plannedClose.reply == nil,
             link.reply.isEmpty,
             !link.exchange.hasEnded
         {
@@ -268,7 +268,7 @@ final class BinarySimulation {
         guard !link.exchange.hasEnded else { return }
         link.exchange.bytesSent(allBut: link.queued.count, at: now)
         BinaryMutant.poll(
-            link.exchange, mutant, unread: link.flying.count + link.unread.count, answers: link.answers,
+            link.exchange, mutant, unread: link.flying.count + link.unread.count, responses: link.responses,
             questions: link.questions.count, at: now)
         try drain(link)
     }

@@ -10,13 +10,13 @@ import Testing
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 3
     private static let troubles: [BinarySimulation.Troubles] = [
-        [], .badTokens, [.badTokens, .farewells], [.badTokens, .closes], [.badTokens, .slowness],
+        [], .badTokens, [.badTokens, .shutdowns], [.badTokens, .closes], [.badTokens, .slowness],
         [.badTokens, .pauses],
         [.badTokens, .retirement], [.badTokens, .laziness], [.badTokens, .starvation], .all,
         [.closes, .earlyCloses],
     ]
 
-    private func play(
+    private func simulate(
         _ seed: UInt64, _ kind: Int, command: BinaryCommand = .framed, sentinel: Bool = false,
         _ mutant: BinaryMutant? = nil
     ) throws -> Int {
@@ -33,7 +33,7 @@ import Testing
     func `no push is lost and none is duplicated without a mark`(kind: Int, command: BinaryCommand) async {
         for seed in 0..<Self.seeds {
             do {
-                let doubled = try play(seed, kind, command: command, sentinel: seed % 2 == 1)
+                let doubled = try simulate(seed, kind, command: command, sentinel: seed % 2 == 1)
                 if !Self.troubles[kind].contains(.closes) {
                     #expect(doubled == 0, "seed \(seed), kind \(kind)")
                 }
@@ -49,11 +49,11 @@ import Testing
     /// With command 0 such a close looks like a refusal, so the exchange would blame a good push.
     @Test(
         arguments: troubles.indices.filter {
-            !troubles[$0].contains(.closes) && !troubles[$0].contains(.farewells)
+            !troubles[$0].contains(.closes) && !troubles[$0].contains(.shutdowns)
         })
     func `a gateway without identifiers is handled push by push`(kind: Int) async {
         for seed in 0..<Self.seeds {
-            do { _ = try play(seed, kind, command: .simple) } catch {
+            do { _ = try simulate(seed, kind, command: .simple) } catch {
                 Issue.record("seed \(seed), kind \(kind): \(error)")
                 return
             }
@@ -65,7 +65,7 @@ import Testing
     func `a deliberate fault is noticed`(mutant: BinaryMutant) async {
         for seed in 0..<UInt64(40) {
             do {
-                _ = try play(seed, Int(seed) % Self.troubles.count, sentinel: seed % 2 == 1, mutant)
+                _ = try simulate(seed, Int(seed) % Self.troubles.count, sentinel: seed % 2 == 1, mutant)
             } catch { return }
             await Task.yield()
         }

@@ -16,11 +16,11 @@ import Transport
                 $0.initialWindowSize = 0
                 $0.maxConcurrentStreams = 3
             }
-            var answered: Int32 = -1
+            var responded: Int32 = -1
             gateway.onInput = { [unowned gateway] in
-                while answered + 2 <= gateway.session.newestStream {
-                    answered += 2
-                    gateway.answer(answered, "413", body: #"{"reason":"PayloadTooLarge"}"#)
+                while responded + 2 <= gateway.session.newestStream {
+                    responded += 2
+                    gateway.respond(responded, "413", body: #"{"reason":"PayloadTooLarge"}"#)
                 }
             }
             sender.push(0..<50)
@@ -59,7 +59,7 @@ import Transport
             sender.onSettled = { _, _ in sender.loopTurnEnded() }
             gateway.onInput = { [unowned gateway] in
                 for number in stride(from: 1, through: gateway.session.newestStream, by: 2) {
-                    gateway.answer(number, "200")
+                    gateway.respond(number, "200")
                 }
             }
             sender.push(0..<100)
@@ -77,7 +77,7 @@ import Transport
             sender.push(1..<2)
             let second = try await gateway.requests.next()
             for number in [second, first] {
-                gateway.answer(number, "403", body: #"{"reason":"ExpiredProviderToken"}"#)
+                gateway.respond(number, "403", body: #"{"reason":"ExpiredProviderToken"}"#)
             }
             try await sender.finish()
             #expect(sender.refusals.map(\.generation) == [1, 2])
@@ -112,7 +112,7 @@ import Transport
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<10)
             try await gateway.requests.wait(until: 10)
-            gateway.answer(1, "200")
+            gateway.respond(1, "200")
             try await sender.settled(1)
             gateway.stream.close()
             _ = try await sender.ended.next()
@@ -141,7 +141,7 @@ import Transport
             sender.push(0..<10)
             try await gateway.requests.wait(until: 10)
             sender.onSettled = { _, _ in sender.connection?.close() }
-            for number in stride(from: Int32(1), through: 19, by: 2) { gateway.answer(number, "200") }
+            for number in stride(from: Int32(1), through: 19, by: 2) { gateway.respond(number, "200") }
             try await sender.finish()
             #expect(sender.isBalanced && sender.delivered + sender.unknown == 10)
             #expect(sender.ended.all.count == 1)
@@ -153,7 +153,7 @@ import Transport
             let (gateway, sender) = try await RawGateway.connect()
             sender.push(0..<1)
             try await gateway.requests.wait(until: 1)
-            gateway.answer(1, "200")
+            gateway.respond(1, "200")
             gateway.stream.sendNow()
             // The response is in the socket, but the event loop has not read it yet.
             let connection = try #require(sender.connection as? APNsConnection)
@@ -169,7 +169,7 @@ import Transport
             try await gateway.requests.wait(until: 3)
             // The gateway responds at the moment of the deadline.
             // So the worker's reset and the gateway's response are in flight at the same time.
-            sender.onSettled = { number, _ in gateway.answer(Int32(number) * 2 + 1, "200") }
+            sender.onSettled = { number, _ in gateway.respond(Int32(number) * 2 + 1, "200") }
             try await sender.finish()
             sender.onSettled = { _, _ in }
             #expect(await until { sender.connection?.openStreams == 0 })
@@ -213,7 +213,7 @@ import Transport
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<1)
-            gateway.answer(try await gateway.requests.next(), status, body: page)
+            gateway.respond(try await gateway.requests.next(), status, body: page)
             try await sender.finish()
             #expect(
                 sender.refusals.map(\.verdict) == [.serverTrouble(reason: "HTTP\(status)", reconnect: false)])
@@ -225,7 +225,7 @@ import Transport
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<1)
-            gateway.answer(try await gateway.requests.next(), "502", body: "<html>Bad Gateway</html>")
+            gateway.respond(try await gateway.requests.next(), "502", body: "<html>Bad Gateway</html>")
             try await sender.finish()
             #expect(sender.refusals.map(\.verdict) == [.outcomeUnknown(reason: "HTTP502")])
             #expect(sender.connection?.isProven == false)

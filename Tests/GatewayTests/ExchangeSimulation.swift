@@ -13,11 +13,11 @@ final class ExchangeSimulation {
     struct Troubles: OptionSet {
         let rawValue: Int
         static let resets = Troubles(rawValue: 1)
-        static let farewells = Troubles(rawValue: 2)
+        static let goAways = Troubles(rawValue: 2)
         static let limits = Troubles(rawValue: 4)
         static let silence = Troubles(rawValue: 8)
         static let ends = Troubles(rawValue: 16)
-        static let all: Troubles = [.resets, .farewells, .limits, .silence, .ends]
+        static let all: Troubles = [.resets, .goAways, .limits, .silence, .ends]
     }
 
     typealias Serial = UInt32
@@ -30,7 +30,7 @@ final class ExchangeSimulation {
     private var events: [ExchangeEvent] = []
     private let gateway: SimulatedPeer
     private var now = ContinuousClock.now
-    private var nextLook: ContinuousClock.Instant
+    private var nextPoll: ContinuousClock.Instant
     private var up: FrameCutter
     private var down: FrameCutter
     private var silentUntil: ContinuousClock.Instant
@@ -61,7 +61,7 @@ final class ExchangeSimulation {
                 authority: "localhost", providerToken: Array("token".utf8), generation: 1,
                 requestTimeout: Self.timeout),
             at: now, random: SplitMix(seed: seed), fault: mutant?.fault)
-        nextLook = now + PushExchange<APNsService>.tickInterval
+        nextPoll = now + PushExchange<APNsService>.tickInterval
         silentUntil = now
         up = FrameCutter(preface: 24)
         down = FrameCutter(preface: 0)
@@ -74,7 +74,7 @@ final class ExchangeSimulation {
 
     func run(steps: Int = 250) throws {
         for _ in 0..<steps where !hasEnded { try step() }
-        try calmDown()
+        try endFaults()
     }
 
     private func step() throws {
@@ -91,15 +91,15 @@ final class ExchangeSimulation {
 
     private func pass(_ time: Duration) {
         now += time
-        guard now >= nextLook, !hasEnded else { return }
-        nextLook = now + PushExchange<APNsService>.tickInterval
+        guard now >= nextPoll, !hasEnded else { return }
+        nextPoll = now + PushExchange<APNsService>.tickInterval
         if mutant?.ignoresTime != true { exchange.poll(at: now) }
     }
 
     private func trouble() throws {
         switch int(0...11) {
         case 0...3 where troubles.contains(.resets) && !isSilent: gateway.reset(chance: int)
-        case 4 where troubles.contains(.farewells) && chance(6): gateway.goAway(chance: int)
+        case 4 where troubles.contains(.goAways) && chance(6): gateway.goAway(chance: int)
         case 5...6 where troubles.contains(.limits):
             gateway.session.setMaxConcurrentStreams(UInt32(chance(8) ? 0 : int(1...60)))
         case 7 where troubles.contains(.silence) && chance(3):
@@ -230,9 +230,9 @@ final class ExchangeSimulation {
         }
         outcomes[serial] = outcome
         switch outcome {
-        case .delivered where gateway.answers[serial] != 200:
+        case .delivered where gateway.statuses[serial] != 200:
             throw BrokenInvariant(description: "push \(serial) was never accepted")
-        case .rejected(let refusal) where gateway.answers[serial] != Int(refusal.status):
+        case .rejected(let refusal) where gateway.statuses[serial] != Int(refusal.status):
             throw BrokenInvariant(
                 description:
                     "push \(serial) is reported as refused with a status that the gateway never sent: \(refusal.status)"
@@ -278,7 +278,7 @@ final class ExchangeSimulation {
     }
 
     /// Ends the faults. From then on every push must get an outcome, and new pushes must be delivered.
-    private func calmDown() throws {
+    private func endFaults() throws {
         silentUntil = now
         if !hasEnded, !isRetired, !gateway.hasSaidGoodbye { gateway.session.setMaxConcurrentStreams(50) }
         let deadline = now + .seconds(60)

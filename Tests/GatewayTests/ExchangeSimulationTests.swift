@@ -8,10 +8,10 @@ import Testing
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 12
     private static let troubles: [ExchangeSimulation.Troubles] = [
-        [], .resets, .farewells, .limits, .silence, .ends, .all,
+        [], .resets, .goAways, .limits, .silence, .ends, .all,
     ]
 
-    private func play(
+    private func simulate(
         _ seed: UInt64, _ kind: Int, _ mutant: ExchangeMutant? = nil
     ) -> (any Error)? {
         let simulation = ExchangeSimulation(seed: seed, troubles: Self.troubles[kind], mutant: mutant)
@@ -22,7 +22,7 @@ import Testing
     @Test(arguments: troubles.indices)
     func `every push has one reported outcome that is true`(kind: Int) async {
         for seed in 0..<Self.seeds {
-            if let error = play(seed, kind) {
+            if let error = simulate(seed, kind) {
                 Issue.record("seed \(seed), kind \(kind): \(error)")
                 return
             }
@@ -35,14 +35,14 @@ import Testing
         ("a push that a limit of 0 held back was given up as unknown, and its connection never ended", 6, 33)
     ])
     func `seeds that found a fault stay correct`(what: String, kind: Int, seed: UInt64) {
-        #expect(play(seed, kind) == nil, "\(what)")
-        #expect(play(seed, kind, ExchangeMutant.heldBack) != nil, "the seed proves nothing: \(what)")
+        #expect(simulate(seed, kind) == nil, "\(what)")
+        #expect(simulate(seed, kind, ExchangeMutant.heldBack) != nil, "the seed proves nothing: \(what)")
     }
 
     @Test(arguments: ExchangeMutant.all)
     func `a deliberate fault is noticed`(mutant: ExchangeMutant) async {
         for seed in 0..<UInt64(70) {
-            if play(seed, Int(seed) % Self.troubles.count, mutant) != nil { return }
+            if simulate(seed, Int(seed) % Self.troubles.count, mutant) != nil { return }
             await Task.yield()
         }
         Issue.record("not noticed: \(mutant)")

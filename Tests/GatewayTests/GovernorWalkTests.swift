@@ -9,7 +9,7 @@ import Testing
 @Suite struct GovernorWalkTests {
     private static let timeout = Duration.seconds(5)
 
-    private enum Answer { case good, trouble, none }
+    private enum Response { case good, trouble, none }
 
     private struct Walk: ~Copyable {
         var random: SplitMix
@@ -20,16 +20,16 @@ import Testing
         var pushes = OpenPushes(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
         var breaker = GatewayCircuitBreaker()
         var backOff = BackOff()
-        var open: [(slot: Int, sentAt: Instant, answer: Answer, at: Instant)] = []
+        var open: [(slot: Int, sentAt: Instant, response: Response, at: Instant)] = []
         /// The number of streams that are still open although their requests have passed the deadline.
         var abandoned = 0
         var limit = 0
         var isConnected = false
         var dialAt = ContinuousClock.now
         var isHealthy = false
-        var mood = Answer.good
+        var mood = Response.good
         var sent = 0
-        var answered = 0
+        var responded = 0
         var isProbing = false
 
         init(seed: UInt64) {
@@ -50,7 +50,7 @@ import Testing
             }
             if !isConnected, now >= dialAt { connect() }
             try expire()
-            answer()
+            respond()
             if isConnected { try send() }
             try BrokenInvariant.unless(
                 open.count + abandoned == budget.open, "\(budget.open) streams, \(open.count) requests")
@@ -121,15 +121,15 @@ import Testing
                 "nothing waits beyond its deadline")
         }
 
-        private mutating func answer() {
-            let ready = open.filter { $0.at <= now && $0.answer != .none }
-            open.removeAll { $0.at <= now && $0.answer != .none }
+        private mutating func respond() {
+            let ready = open.filter { $0.at <= now && $0.response != .none }
+            open.removeAll { $0.at <= now && $0.response != .none }
             for request in ready {
                 close(request.slot)
                 budget.responded()
-                answered += 1
+                responded += 1
                 budget.authenticated()
-                if request.answer == .good {
+                if request.response == .good {
                     isProbing = false
                     breaker.succeeded()
                 } else {
@@ -168,10 +168,10 @@ import Testing
         /// The gateway recovers. Pushes must be delivered within a bounded time.
         mutating func heal() throws(BrokenInvariant) {
             isHealthy = true
-            let before = answered
+            let before = responded
             let deadline = now + .seconds(90)
-            while now < deadline, answered < before + 200 { try step() }
-            try BrokenInvariant.unless(answered >= before + 200, "nothing flows though the gateway is well")
+            while now < deadline, responded < before + 200 { try step() }
+            try BrokenInvariant.unless(responded >= before + 200, "nothing flows though the gateway is well")
             try BrokenInvariant.unless(breaker.isClosed, "the breaker is open though the gateway is well")
         }
     }

@@ -12,7 +12,7 @@ import Transport
     enum Behaviour: CaseIterable, Sendable {
         case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
         /// GOAWAY at once: with last stream 0, or with the highest possible last stream and without responses afterwards.
-        case farewell, announcedFarewell
+        case goAway, announcedGoAway
         case refusals
     }
 
@@ -97,8 +97,8 @@ import Transport
         }
         timer = Timer { [unowned self] in tick() }
         timer?.start(after: .milliseconds(20), every: .milliseconds(20))
-        if conduct == .farewell { session.goAway(lastStream: 0) }
-        if conduct == .announcedFarewell { session.announceGoAway() }
+        if conduct == .goAway { session.goAway(lastStream: 0) }
+        if conduct == .announcedGoAway { session.announceGoAway() }
         stream.setNeedsFlush()
     }
 

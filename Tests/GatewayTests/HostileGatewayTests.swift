@@ -17,7 +17,7 @@ import Transport
     }
 
     private static let silentConducts: [HostileGateway.Behaviour] = [
-        .pings, .emptyData, .drippingBody, .shutWindow, .noStreams, .bytewise, .silence, .announcedFarewell,
+        .pings, .emptyData, .drippingBody, .shutWindow, .noStreams, .bytewise, .silence, .announcedGoAway,
     ]
 
     @Test(arguments: silentConducts, [0, 5])
@@ -38,7 +38,7 @@ import Transport
         }
     }
 
-    @Test(arguments: [HostileGateway.Behaviour.farewell, .announcedFarewell, .silence, .noStreams])
+    @Test(arguments: [HostileGateway.Behaviour.goAway, .announcedGoAway, .silence, .noStreams])
     func `connections without a response are dialled with growing delays`(
         conduct: HostileGateway.Behaviour
     ) async throws {

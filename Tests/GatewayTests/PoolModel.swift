@@ -71,7 +71,7 @@ struct PoolModel {
             while turn() {}
             guard let next = nextEvent else { return }
             now = max(now, next)
-            happen()
+            runNextEvent()
         }
     }
 
@@ -132,7 +132,7 @@ struct PoolModel {
 
     private var demand: ConnectionDemand {
         var demand = ConnectionDemand(
-            most: setting.connections, living: connections.count, dialling: dialsDone.count,
+            most: setting.connections, live: connections.count, dialling: dialsDone.count,
             share: profile.pace.share, part: profile.part)
         let returning = connections.reduce(0) { $0 + profile.pace.returning(of: $1.pushes.count) }
         demand.returning = max(0, returning)
@@ -158,7 +158,7 @@ struct PoolModel {
         connection.sentAt + profile.quiet.current + .milliseconds(100)
     }
 
-    private mutating func happen() {
+    private mutating func runNextEvent() {
         for (index, connection) in connections.enumerated().reversed() {
             if let end = connection.endsAt, end <= now {
                 refuse(connection)

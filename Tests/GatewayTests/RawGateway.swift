@@ -67,7 +67,7 @@ import Transport
         return (RawGateway(try await accepted.next(), settings), sender)
     }
 
-    func answer(_ number: Int32, _ status: String, body: String = "") {
+    func respond(_ number: Int32, _ status: String, body: String = "") {
         let block = HeaderBlock([.fixed(":status", status)])
         Array(body.utf8).withUnsafeBytes { _ = session.respond(to: number, block, body: $0) }
         stream.setNeedsFlush()

@@ -13,7 +13,7 @@ import PushModel
     var connection: (any GatewayConnection)?
     /// The number of the push of each send. The index is the position in the send's ticket.
     private(set) var sends: [Int] = []
-    private(set) var fates: [SendOutcome?] = []
+    private(set) var outcomes: [SendOutcome?] = []
     private(set) var settledTwice = 0
     /// The number of sends that a connection refused although it reported room.
     private(set) var refusedSends = 0
@@ -59,18 +59,18 @@ import PushModel
     func settled(_ count: Int) async throws { try await settledEvents.wait(until: count) }
 
     /// The number of sends whose outcome matches.
-    func count(_ matches: (SendOutcome) -> Bool) -> Int { fates.count { $0.map(matches) ?? false } }
+    func count(_ matches: (SendOutcome) -> Bool) -> Int { outcomes.count { $0.map(matches) ?? false } }
     var delivered: Int { count { if case .delivered = $0 { true } else { false } } }
     var deliveredPushes: Set<Int> {
-        Set(zip(sends, fates).compactMap { if case .delivered? = $1 { $0 } else { nil } })
+        Set(zip(sends, outcomes).compactMap { if case .delivered? = $1 { $0 } else { nil } })
     }
     var unknown: Int { count { if case .unknown = $0 { true } else { false } } }
     var unknownCauses: Set<String> {
-        Set(fates.compactMap { if case .unknown(let cause)? = $0 { cause } else { nil } })
+        Set(outcomes.compactMap { if case .unknown(let cause)? = $0 { cause } else { nil } })
     }
     var unprocessed: Int { count { if case .unprocessed = $0 { true } else { false } } }
     var refusals: [Rejection] {
-        fates.compactMap { if case .rejected(let refusal)? = $0 { refusal } else { nil } }
+        outcomes.compactMap { if case .rejected(let refusal)? = $0 { refusal } else { nil } }
     }
     /// Whether each send has exactly one outcome.
     var isBalanced: Bool { settledTwice == 0 && settledCount == sends.count && refusedSends == 0 }
@@ -103,7 +103,7 @@ import PushModel
         }
         guard isTaken else { return false }
         sends.append(number)
-        fates.append(nil)
+        outcomes.append(nil)
         return true
     }
 
@@ -113,17 +113,17 @@ import PushModel
         Loop.atEndOfTurn(self)
     }
 
-    func completed(_ ticket: PushTicket, _ fate: SendOutcome) {
-        let place = Int(ticket.position)
-        guard fates[place] == nil else {
+    func completed(_ ticket: PushTicket, _ outcome: SendOutcome) {
+        let index = Int(ticket.position)
+        guard outcomes[index] == nil else {
             settledTwice += 1
             return
         }
-        fates[place] = fate
+        outcomes[index] = outcome
         settledCount += 1
-        if case .unprocessed = fate { backlog.append(sends[place]) }
-        if resendsUnknown, case .unknown = fate { backlog.append(sends[place]) }
-        onSettled(sends[place], fate)
+        if case .unprocessed = outcome { backlog.append(sends[index]) }
+        if resendsUnknown, case .unknown = outcome { backlog.append(sends[index]) }
+        onSettled(sends[index], outcome)
         settledEvents.put(())
         waiter.put(())
         schedule()

@@ -9,7 +9,7 @@ final class SimulatedPeer {
     /// Pushes that the gateway processed.
     private(set) var processed: Set<Serial> = []
     /// The statuses that the gateway sent. The client may not have received all of them.
-    private(set) var answers: [Serial: Int] = [:]
+    private(set) var statuses: [Serial: Int] = [:]
     /// Pushes that the gateway refused without processing.
     private(set) var refused: Set<Serial> = []
     /// Pushes that the client considers unprocessed. These pushes may be sent again over another connection.
@@ -19,7 +19,7 @@ final class SimulatedPeer {
     private(set) var hasSaidGoodbye = false
 
     private var open: [(stream: Int32, serial: Serial)] = []
-    private var answered: [(stream: Int32, serial: Serial)] = []
+    private var responded: [(stream: Int32, serial: Serial)] = []
     private var newestProcessed: Int32 = 0
     /// The last stream in the GOAWAY of the gateway.
     private var last: Int32?
@@ -54,7 +54,7 @@ final class SimulatedPeer {
                 if request.stream <= last ?? .max { open.append((request.stream, serial)) }
             case .closed(let stream, _, _):
                 open.removeAll { $0.stream == stream }
-                answered.removeAll { $0.stream == stream }
+                responded.removeAll { $0.stream == stream }
             case .failed(let error):
                 throw BrokenInvariant(description: "the client breaks the protocol: \(error)")
             case .refused, .settings, .goAway, .ping: break
@@ -76,22 +76,22 @@ final class SimulatedPeer {
         let push = open.remove(at: chance(0...open.count - 1))
         if chance(0...5) > 0 {
             process(push)
-            answers[push.serial] = 200
+            statuses[push.serial] = 200
             session.respond(to: push.stream, accepted)
         } else {
             let index = chance(0...Self.statuses.count - 1)
-            answers[push.serial] = Self.statuses[index]
+            statuses[push.serial] = Self.statuses[index]
             Array(#"{"reason":"Some"}"#.utf8).withUnsafeBytes {
                 _ = session.respond(to: push.stream, refusals[index], body: $0)
             }
         }
-        answered.append(push)
+        responded.append(push)
     }
 
     /// Resets the stream of a push with a random error code: before processing, after processing, or during the response.
     func reset(chance: (ClosedRange<Int>) -> Int) {
-        if chance(0...3) == 0, !answered.isEmpty {
-            let push = answered.remove(at: chance(0...answered.count - 1))
+        if chance(0...3) == 0, !responded.isEmpty {
+            let push = responded.remove(at: chance(0...responded.count - 1))
             return session.reset(push.stream, code: 8)
         }
         guard !open.isEmpty else { return }

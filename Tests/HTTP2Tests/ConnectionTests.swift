@@ -26,7 +26,7 @@ import Testing
         #expect(wire.client.submit(pushHeaders(), tag: 1) == .opened(stream: 1))
         #expect(wire.client.submit(pushHeaders(), tag: 2) == .full)
         try wire.run()
-        wire.server.respond(to: 1, answerHeaders(200))
+        wire.server.respond(to: 1, responseHeaders(200))
         wire.server.setMaxConcurrentStreams(3)
         try wire.run()
         #expect(wire.client.remoteMaxConcurrentStreams == 3)
@@ -38,9 +38,9 @@ import Testing
         wire.server.setMaxConcurrentStreams(0)
         try wire.run()
         #expect(limits(wire) == [1, 3, 0])
-        for stream in [3, 5, 7] as [Int32] { wire.server.respond(to: stream, answerHeaders(200)) }
+        for stream in [3, 5, 7] as [Int32] { wire.server.respond(to: stream, responseHeaders(200)) }
         try wire.run()
-        #expect(wire.answers.map(\.tag) == [1, 3, 4, 5])
+        #expect(wire.responses.map(\.tag) == [1, 3, 4, 5])
         #expect(wire.client.submit(pushHeaders(), tag: 7) == .full)
     }
 
@@ -49,9 +49,9 @@ import Testing
         wire.server.setMaxConcurrentStreams(2)
         for tag in 0..<5 as Range<UInt32> { _ = wire.client.submit(pushHeaders(), tag: tag) }
         // The client sends the requests before it gets the new limit.
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(200)) }
         try wire.run()
-        #expect(wire.answers.count + wire.closed.count == 5)
+        #expect(wire.responses.count + wire.closed.count == 5)
         for closed in wire.closed { #expect(closed.code == 7 && closed.unprocessed) }
     }
 
@@ -61,7 +61,7 @@ import Testing
         wire.onRequest = { $0.reset($1.stream, code: code) }
         _ = wire.client.submit(pushHeaders(), tag: 5)
         try wire.run()
-        #expect(wire.answers.isEmpty)
+        #expect(wire.responses.isEmpty)
         #expect(wire.closed == [Wire.Closed(tag: 5, code: code, unprocessed: unprocessed)])
         #expect(wire.client.openStreams == 0)
     }
@@ -90,10 +90,10 @@ import Testing
         #expect(wire.client.isGoingAway)
         #expect(wire.client.submit(pushHeaders(), tag: 9) == .closing)
         #expect(!wire.client.isFinished)
-        wire.server.respond(to: 1, answerHeaders(200))
-        wire.server.respond(to: 3, answerHeaders(200))
+        wire.server.respond(to: 1, responseHeaders(200))
+        wire.server.respond(to: 3, responseHeaders(200))
         try wire.run()
-        #expect(wire.answers.map(\.tag) == [0, 1])
+        #expect(wire.responses.map(\.tag) == [0, 1])
         #expect(wire.client.openStreams == 0)
         #expect(wire.client.isFinished)
         #expect(wire.server.isFinished)
@@ -106,13 +106,13 @@ import Testing
         try wire.run()
         wire.server.goAway()
         try wire.run()
-        wire.server.respond(to: 1, answerHeaders(200))
+        wire.server.respond(to: 1, responseHeaders(200))
         try wire.run()
         let last = wire.clientEvents.compactMap { event -> Int32? in
             if case .goAway(let last, _, _) = event { last } else { nil }
         }
         #expect(last == [.max, 1])
-        #expect(wire.answers.map(\.status) == [200])
+        #expect(wire.responses.map(\.status) == [200])
         #expect(wire.closed.isEmpty)
         #expect(wire.client.isFinished)
     }
@@ -135,11 +135,11 @@ import Testing
         wire.client.reset(1)
         try wire.run()
         #expect(wire.closed == [Wire.Closed(tag: 4, code: 8, unprocessed: false)])
-        let told = wire.serverEvents.contains {
+        let reported = wire.serverEvents.contains {
             if case .closed(stream: 1, code: 8, wasRequested: true) = $0 { true } else { false }
         }
-        #expect(told)
-        #expect(wire.server.respond(to: 1, answerHeaders(200)) == false)
+        #expect(reported)
+        #expect(wire.server.respond(to: 1, responseHeaders(200)) == false)
     }
 
     @Test func `a request that is reset before sending was never sent`() throws {
@@ -207,9 +207,9 @@ import Testing
         wire.client.goAway()
         try wire.run()
         #expect(wire.client.submit(pushHeaders(), tag: 2) == .closing)
-        wire.server.respond(to: 1, answerHeaders(200))
+        wire.server.respond(to: 1, responseHeaders(200))
         try wire.run()
-        #expect(wire.answers.map(\.tag) == [1])
+        #expect(wire.responses.map(\.tag) == [1])
         #expect(wire.client.isFinished)
     }
 }

@@ -6,7 +6,7 @@ import Testing
     func `a push gets its 200 with any size of pieces`(piece: Int) throws {
         let wire = try Wire(piece: piece)
         wire.onRequest = { server, request in
-            server.respond(to: request.stream, answerHeaders(200, [("apns-id", "ID")]))
+            server.respond(to: request.stream, responseHeaders(200, [("apns-id", "ID")]))
         }
         let headers = pushHeaders()
         headers.set(4, "123e4567-e89b-12d3-a456-42665544000a")
@@ -21,7 +21,7 @@ import Testing
         #expect(request.fields[.id] == "123e4567-e89b-12d3-a456-42665544000a")
         #expect(request.fields[.pushType] == nil)
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"aps":{}}"#)
-        #expect(wire.answers == [Wire.Reply(tag: 7, status: 200)])
+        #expect(wire.responses == [Wire.Reply(tag: 7, status: 200)])
         #expect(wire.client.openStreams == 0)
         #expect(wire.server.openStreams == 0)
     }
@@ -32,12 +32,12 @@ import Testing
         wire.onRequest = { server, request in
             let fields = [("apns-id", "A-1"), ("apns-unique-id", "U-1"), ("retry-after", "30")]
             server.respond(
-                to: request.stream, answerHeaders(429, fields), text: #"{"reason":"TooManyRequests"}"#)
+                to: request.stream, responseHeaders(429, fields), text: #"{"reason":"TooManyRequests"}"#)
         }
         _ = wire.client.submit(pushHeaders(), tag: 1)
         try wire.run()
         #expect(
-            wire.answers == [
+            wire.responses == [
                 Wire.Reply(
                     tag: 1, status: 429, body: #"{"reason":"TooManyRequests"}"#, retryAfter: 30, id: "A-1",
                     uniqueID: "U-1")
@@ -47,10 +47,10 @@ import Testing
     @Test(arguments: ["", "x", "-1", "1234567890", "Wed, 21 Oct 2015 07:28:00 GMT"])
     func `a retry-after that is not a number is ignored`(text: String) throws {
         let wire = try Wire()
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(503, [("retry-after", text)])) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(503, [("retry-after", text)])) }
         _ = wire.client.submit(pushHeaders(), tag: 1)
         try wire.run()
-        #expect(wire.answers == [Wire.Reply(tag: 1, status: 503)])
+        #expect(wire.responses == [Wire.Reply(tag: 1, status: 503)])
     }
 
     @Test func `thousands of streams with responses out of order keep their tag and body`() throws {
@@ -70,13 +70,13 @@ import Testing
         for request in waiting.reversed() {
             let name = try #require(request.fields[.path]).dropFirst("/3/device/".count)
             #expect(request.body == Array("body \(name)".utf8))
-            wire.server.respond(to: request.stream, answerHeaders(400), text: "no \(name)")
+            wire.server.respond(to: request.stream, responseHeaders(400), text: "no \(name)")
         }
         try wire.run()
         let expected = (0..<3_000).reversed().map {
             Wire.Reply(tag: UInt32($0), status: 400, body: "no \($0)")
         }
-        #expect(wire.answers == expected)
+        #expect(wire.responses == expected)
         #expect(wire.client.openStreams == 0)
         #expect(wire.server.openStreams == 0)
     }
@@ -142,10 +142,10 @@ import Testing
 
     @Test func `a request without a body gets its response`() throws {
         let wire = try Wire()
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(400), text: "empty") }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(400), text: "empty") }
         _ = wire.client.submit(pushHeaders(), text: "", tag: 1)
         try wire.run()
         #expect(wire.requests.map(\.bodyCount) == [0])
-        #expect(wire.answers == [Wire.Reply(tag: 1, status: 400, body: "empty")])
+        #expect(wire.responses == [Wire.Reply(tag: 1, status: 400, body: "empty")])
     }
 }

@@ -13,7 +13,7 @@ import Testing
         let wire = try Wire(client: settings, server: settings, piece: 1_000)
         wire.onRequest = { server, request in
             server.respond(
-                to: request.stream, answerHeaders(400),
+                to: request.stream, responseHeaders(400),
                 text: String(decoding: request.body.prefix(900), as: UTF8.self))
         }
         for tag in 0..<20 as Range<UInt32> {
@@ -24,8 +24,8 @@ import Testing
         for request in wire.requests {
             #expect(request.body == Array(body(1_500, seed: Int(request.stream / 2)).utf8))
         }
-        let answers = wire.answers.sorted { $0.tag < $1.tag }
-        #expect(answers.map(\.body) == (0..<20).map { String(body(1_500, seed: $0).prefix(900)) })
+        let responses = wire.responses.sorted { $0.tag < $1.tag }
+        #expect(responses.map(\.body) == (0..<20).map { String(body(1_500, seed: $0).prefix(900)) })
     }
 
     @Test func `bodies up to 200,000 bytes arrive and a server keeps the first 16,384`() throws {
@@ -44,10 +44,10 @@ import Testing
 
     @Test func `a response body is cut at 1,024 bytes`() throws {
         let wire = try Wire()
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(500), text: self.body(70_000, seed: 3)) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(500), text: self.body(70_000, seed: 3)) }
         _ = wire.client.submit(pushHeaders(), tag: 1)
         try wire.run()
-        #expect(wire.answers.map(\.body) == [String(body(70_000, seed: 3).prefix(1_024))])
+        #expect(wire.responses.map(\.body) == [String(body(70_000, seed: 3).prefix(1_024))])
     }
 
     @Test func `a response before the end of the request body ends the upload`() throws {

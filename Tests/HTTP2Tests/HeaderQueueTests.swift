@@ -24,7 +24,7 @@ import Testing
         var settings = SessionSettings()
         settings.headerTableSize = [0, 40, 100, 200, 1000, 4096, 65_536].randomElement(using: &random)!
         let wire = try Wire(server: settings, piece: [1, 17, 1000, 65_536].randomElement(using: &random)!)
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(200)) }
         let block = Self.block()
         let indices: [(RequestField, Int, Int)] = [
             (.authorization, 4, 400), (.topic, 5, 40), (.priority, 6, 2), (.collapseID, 7, 64),
@@ -100,7 +100,7 @@ import Testing
             .own(":path", capacity: 10_000), .fixed("apns-topic", "topic"),
             .changeable("x-long", capacity: 30_000), .own("apns-id", capacity: 10),
         ])
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(200)) }
         block.set(3, "/" + String(repeating: "p", count: 8_000))
         block.set(5, String(repeating: "v", count: 30_000))
         block.set(6, "id")

@@ -62,18 +62,18 @@ import Testing
     @Test func `a response with too many fields ends its stream only`() throws {
         let wire = try Wire()
         let many = (0..<80).map { ("x-field-\($0)", "v") }
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200, $1.stream == 1 ? many : [])) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(200, $1.stream == 1 ? many : [])) }
         _ = wire.client.submit(pushHeaders(), tag: 1)
         _ = wire.client.submit(pushHeaders(), tag: 2)
         try wire.run()
         #expect(wire.closed.map(\.tag) == [1])
-        #expect(wire.answers.map(\.tag) == [2])
+        #expect(wire.responses.map(\.tag) == [2])
     }
 
     @Test(arguments: [(120, 5), (20, 2_000)])
     func `a request with too many or too large fields ends its stream only`(count: Int, size: Int) throws {
         let wire = try Wire()
-        wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
+        wire.onRequest = { $0.respond(to: $1.stream, responseHeaders(200)) }
         let value = String(repeating: "x", count: size)
         var fields: [HeaderField] = [
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":path", "/"),
@@ -89,7 +89,7 @@ import Testing
         _ = wire.client.submit(pushHeaders(), tag: 2)
         try wire.run()
         #expect(wire.closed.map(\.tag) == [1])
-        #expect(wire.answers.map(\.tag) == [2])
+        #expect(wire.responses.map(\.tag) == [2])
     }
 
     /// The bytes that a server sends in an ordinary session. The tests change and truncate these bytes.
@@ -107,7 +107,8 @@ import Testing
                 guard case .request(let request) = event else { continue }
                 let bad = request.stream % 4 == 1
                 server.respond(
-                    to: request.stream, answerHeaders(bad ? 400 : 200, [("apns-id", "id-\(request.stream)")]),
+                    to: request.stream,
+                    responseHeaders(bad ? 400 : 200, [("apns-id", "id-\(request.stream)")]),
                     text: bad ? #"{"reason":"BadDeviceToken"}"# : "")
             }
             if round == 2 { server.ping(1) }
@@ -189,7 +190,7 @@ import Testing
                     bytes.removeFirst(count)
                     while let event = server.nextEvent() {
                         if case .request(let request) = event {
-                            server.respond(to: request.stream, answerHeaders(200), text: "x")
+                            server.respond(to: request.stream, responseHeaders(200), text: "x")
                         }
                     }
                     _ = try server.fill(room)

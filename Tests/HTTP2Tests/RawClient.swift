@@ -8,7 +8,7 @@ final class RawClient {
     private(set) var frames: [RawServer.Frame] = []
     private(set) var failure: HTTP2Error?
     private(set) var unread: [UnreadRefusal] = []
-    private let answer = answerHeaders(200)
+    private let response = responseHeaders(200)
 
     /// Sends the preface and SETTINGS, and acknowledges the server's SETTINGS.
     init(
@@ -39,7 +39,7 @@ final class RawClient {
             switch event {
             case .request(let request):
                 if request.value(.path).map({ String(decoding: $0, as: UTF8.self) }) != "/wait" {
-                    server.respond(to: request.stream, answer)
+                    server.respond(to: request.stream, response)
                 }
             case .refused(_, let why): unread.append(why)
             default: break
@@ -65,7 +65,7 @@ final class RawClient {
     func resets(of stream: Int32) -> [UInt32] {
         frames.filter { $0.type == 3 && $0.stream == stream }.map { Self.number($0.payload[...]) }
     }
-    func isAnswered(_ stream: Int32) -> Bool { frames.contains { $0.type == 1 && $0.stream == stream } }
+    func hasResponse(_ stream: Int32) -> Bool { frames.contains { $0.type == 1 && $0.stream == stream } }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         bytes.reduce(0) { $0 << 8 | UInt32($1) }

@@ -199,12 +199,12 @@ import Testing
         case .connection(let code): #expect(client.goAways == [code])
         case .stream(let code):
             #expect(client.resets(of: 1) == [code])
-            #expect(!client.isAnswered(1))
+            #expect(!client.hasResponse(1))
         case .fine: #expect(client.resets(of: 1) == [])
         }
         guard case .connection = rule.outcome else {
             client.send(RawClient.headers(101))
-            #expect(client.goAways == [] && client.isAnswered(101), "\(String(describing: client.failure))")
+            #expect(client.goAways == [] && client.hasResponse(101), "\(String(describing: client.failure))")
             return
         }
     }
@@ -247,10 +247,10 @@ import Testing
         let used = (RawClient.request + [("x", "")]).reduce(0) { $0 + $1.0.utf8.count + $1.1.utf8.count + 32 }
         let filler = ("x", String(repeating: "y", count: size - used + (isAccepted ? 100 : 1)))
         client.send(RawClient.headers(1, RawClient.request + [filler]))
-        #expect(client.isAnswered(1) == isAccepted)
+        #expect(client.hasResponse(1) == isAccepted)
         #expect(client.unread == (isAccepted ? [] : [.headerListTooLarge]))
         client.send(RawClient.headers(3))
-        #expect(client.isAnswered(3) && client.goAways == [])
+        #expect(client.hasResponse(3) && client.goAways == [])
     }
 
     @Test func `a stream that the server has reset may still receive frames in flight`() {

@@ -8,7 +8,7 @@ final class Wire {
     let server: ServerSession
     let piece: Int
     /// All replies that the client received, with copies of the bodies.
-    private(set) var answers: [Reply] = []
+    private(set) var responses: [Reply] = []
     private(set) var closed: [Closed] = []
     private(set) var clientEvents: [ClientEvent] = []
     private(set) var serverEvents: [ServerEvent] = []
@@ -74,7 +74,7 @@ final class Wire {
             clientEvents.append(event)
             switch event {
             case .responded(let response):
-                answers.append(
+                responses.append(
                     Reply(
                         tag: response.tag, status: response.status,
                         body: String(decoding: response.body, as: UTF8.self), retryAfter: response.retryAfter,
@@ -131,7 +131,7 @@ func pushHeaders() -> HeaderBlock {
 }
 
 /// A header block with `:status` and the given fields.
-func answerHeaders(_ status: Int, _ fields: [(String, String)] = []) -> HeaderBlock {
+func responseHeaders(_ status: Int, _ fields: [(String, String)] = []) -> HeaderBlock {
     HeaderBlock([.fixed(":status", String(status))] + fields.map { .fixed($0.0, $0.1) })
 }
 

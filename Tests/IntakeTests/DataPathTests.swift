@@ -19,11 +19,12 @@ import Testing
             failing.fields = #""max_attempts":2,"lane":"bulk","#
             var silent = JobText(id: "silent", tokens: tokens(0..<10))
             silent.fields = #""receipts":"none","delivery":"at-most-once","#
-            var told = JobText(id: "told", tokens: tokens(0..<10), payloads: (0..<10).map { "{\"n\":\($0)}" })
-            told.fields = #""receipts":"all","#
+            var reported = JobText(
+                id: "told", tokens: tokens(0..<10), payloads: (0..<10).map { "{\"n\":\($0)}" })
+            reported.fields = #""receipts":"all","#
             try await farm.submit(
                 JobText(id: "plain", tokens: tokens(0..<600) + tokens(0..<5) + ["zz", "abc"]), failing,
-                JobText(id: "bad", tokens: [], fields: #""ttl":"never","#), silent, told,
+                JobText(id: "bad", tokens: [], fields: #""ttl":"never","#), silent, reported,
                 JobText(tokens: tokens(0..<1)), JobText(id: "plain", tokens: tokens(0..<1)),
                 JobText(id: "large", tokens: ["\(String(repeating: "a", count: 2 << 20))"]))
             farm.intake.start()

@@ -18,7 +18,7 @@ import Testing
 /// chooses.
 @Loop final class IntakeFixture {
     /// The outcome that the worker reports for a push.
-    enum Answer {
+    enum Response {
         case accept
         case refuse(reason: String, isInvalidToken: Bool)
         case fail(RetryCause)
@@ -112,13 +112,13 @@ import Testing
     /// Gives all leases to a new owner, so that Redis refuses calls with the fencing tokens of the old owner.
     func takeLeases() async throws {
         hosts += 1
-        let fields: [LeaseField] = [.intake] + (0..<Self.shards).map { .shard($0) }
+        let wanted: [LeaseID] = [.intake] + (0..<Self.shards).map { .shard($0) }
         let reply = try await perform(
             AcquireLeases(
-                nonce: "n\(hosts)", host: "here", lease: .seconds(60), predecessor: "n\(hosts - 1)",
-                fields: fields))
-        leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
-        #expect(leases.count == fields.count)
+                nonce: "n\(hosts)", host: "here", lifetime: .seconds(60), predecessor: "n\(hosts - 1)",
+                leases: wanted))
+        leases = reply.states.compactMap { if case .ours(let token) = $0 { token } else { nil } }
+        #expect(leases.count == wanted.count)
         intake.setToken(leases[0])
     }
 
@@ -189,10 +189,10 @@ struct TestFailure: Error { var what: String }
 // MARK: The worker
 
 extension IntakeFixture {
-    /// Checks out every ready batch and reports the result of `answer` for each push.
+    /// Checks out every ready batch and reports the result of `response` for each push.
     /// - Returns: the number of sent pushes.
     @discardableResult func work(
-        _ answer: (_ job: String, _ token: [UInt8], _ attempt: Int) -> Answer = { _, _, _ in .accept }
+        _ response: (_ job: String, _ token: [UInt8], _ attempt: Int) -> Response = { _, _, _ in .accept }
     ) async throws -> Int {
         var pushes = 0
         while true {
@@ -200,13 +200,13 @@ extension IntakeFixture {
             let reply = try await perform(
                 Checkout(worker: "w", credit: 100_000, maxBatches: 16, known: [], shards: shards))
             if reply.batches.isEmpty { return pushes }
-            for batch in reply.batches { pushes += try await report(batch, answer) }
+            for batch in reply.batches { pushes += try await report(batch, response) }
             gatherer.wake()
         }
     }
 
     private func report(
-        _ checkout: Checkout.Batch, _ answer: (String, [UInt8], Int) -> Answer
+        _ checkout: Checkout.Batch, _ response: (String, [UInt8], Int) -> Response
     ) async throws -> Int {
         let batch = try Batch(decoding: checkout.body)
         var builder = ResultsBuilder()
@@ -218,9 +218,9 @@ extension IntakeFixture {
             let job = batch.jobID(of: Int(push.segment))
             #expect(ShardHash.shard(of: token, shards: Self.shards) == checkout.id.shard)
             sent["\(job) \(token)", default: 0] += 1
-            let answer = answer(job, token, Int(segment.attempt))
-            if case .fail = answer { isFinalOnly = false }
-            append(answer, segment, job, push, batch, &builder)
+            let response = response(job, token, Int(segment.attempt))
+            if case .fail = response { isFinalOnly = false }
+            append(response, segment, job, push, batch, &builder)
         }
         var runs = PositionRuns()
         runs.append(batch.pushes.indices)
@@ -234,14 +234,14 @@ extension IntakeFixture {
     }
 
     private func append(
-        _ answer: Answer, _ segment: Batch.Segment, _ job: String, _ push: Batch.Push, _ batch: Batch,
+        _ response: Response, _ segment: Batch.Segment, _ job: String, _ push: Batch.Push, _ batch: Batch,
         _ builder: inout ResultsBuilder
     ) {
         batch.bytes.withUnsafeBytes { bytes in
             let id = UnsafeRawBufferPointer(rebasing: bytes[segment.jobID])
             let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
             let payload = UnsafeRawBufferPointer(rebasing: bytes[push.payload])
-            switch answer {
+            switch response {
             case .accept:
                 builder.beginDelivered(jobID: id, receipts: segment.options.receipts)
                 builder.append(token: token)

@@ -8,7 +8,7 @@ import Testing
 
 struct IntakeQueueFuzzTests {
     /// A push and its place in a job or in a batch.
-    struct Place: Hashable {
+    struct PushPosition: Hashable {
         var job: String
         var token: [UInt8]
         var payload: [UInt8]
@@ -46,7 +46,7 @@ struct IntakeQueueFuzzTests {
         let shards: Int
         let limits: StepLimits
         let jobs: [String: Int]
-        var places: [Place] = []
+        var places: [PushPosition] = []
         var opened: [String] = []
         var events: [String: Int] = [:]
         /// For each combination of shard and lane: the last job that was read.
@@ -74,7 +74,7 @@ struct IntakeQueueFuzzTests {
                 let number = jobs[job] ?? -1
                 #expect(last[way, default: 0] <= number)
                 last[way] = number
-                places.append(Place(job: job, token: token, payload: Array(batch.bytes[push.payload])))
+                places.append(PushPosition(job: job, token: token, payload: Array(batch.bytes[push.payload])))
             }
         }
     }
@@ -116,7 +116,7 @@ struct IntakeQueueFuzzTests {
         #expect(reader.opened == texts.map { $0.id! })
         let expected = zip(texts, jobs).map { text, job in
             (0..<job.accepted).map { number in
-                Place(
+                PushPosition(
                     job: text.id!, token: Array(job.tokenBytes[job.pushes[number].token]),
                     payload: Array(job.raw[job.payload(of: number)]))
             }
@@ -126,12 +126,12 @@ struct IntakeQueueFuzzTests {
         for (text, places) in zip(texts, expected) {
             let found = byJob[text.id!] ?? []
             #expect(Set(found) == Set(places) && found.count == places.count)
-            let shard = { (place: Place) in ShardHash.shard(of: place.token, shards: shards) }
+            let shard = { (place: PushPosition) in ShardHash.shard(of: place.token, shards: shards) }
             #expect(Dictionary(grouping: found, by: shard) == Dictionary(grouping: places, by: shard))
         }
         for (text, job) in zip(texts, jobs) {
-            let told = reader.events[text.id!, default: 0]
-            #expect(crashes ? told >= job.malformed.count : told == job.malformed.count)
+            let reported = reader.events[text.id!, default: 0]
+            #expect(crashes ? reported >= job.malformed.count : reported == job.malformed.count)
         }
     }
 }

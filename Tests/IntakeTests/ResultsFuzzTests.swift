@@ -64,11 +64,11 @@ import Testing
             for fields in Self.oddFields { try await farm.addResult(fields) }
             farm.gatherer.start()
             try await farm.until("all that can be settled is settled") {
-                let faults = try await farm.perform(ReadFaults(shards: IntakeFixture.shards))
+                let faults = try await farm.perform(FindDamage(shards: IntakeFixture.shards))
                 return try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results
                     == faults.unsettled
             }
-            let faults = try await farm.perform(ReadFaults(shards: IntakeFixture.shards))
+            let faults = try await farm.perform(FindDamage(shards: IntakeFixture.shards))
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
             #expect(faults.wrongTypes.isEmpty)
             // The audit must name as many unsettled entries as the results consumer has reported.

@@ -28,7 +28,7 @@ final class LeaseSimulation {
     /// The duration of the phase with faults, in milliseconds.
     static let trouble = 40_000
     static let shards = 8
-    static let fields = [LeaseField.intake] + (0..<shards).map { .shard($0) }
+    static let leases = [LeaseID.intake] + (0..<shards).map { .shard($0) }
     var random: SplitMix
     let troubles: Troubles
     let mutant: LeaseMutant?
@@ -41,7 +41,7 @@ final class LeaseSimulation {
     /// The fencing tokens under which each shard was reclaimed.
     private(set) var reclaimed: [Int: Set<FenceToken>] = [:]
     /// Each change of a lease's owner: the lease, the previous host and the new host.
-    private(set) var moves: [(field: LeaseField, from: String, to: String)] = []
+    private(set) var moves: [(lease: LeaseID, from: String, to: String)] = []
     /// For each shard without a worker: the time of its release.
     private var free: [Int: Int] = [:]
     private var longestGap = 0
@@ -74,7 +74,7 @@ final class LeaseSimulation {
     func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
     func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
     /// Decides at random whether a fault of this kind happens now.
-    func strikes(_ kind: Troubles, oneIn: Int) -> Bool {
+    func faultOccurs(_ kind: Troubles, oneIn: Int) -> Bool {
         !isQuiet && troubles.contains(kind) && chance(oneIn)
     }
 
@@ -102,7 +102,7 @@ final class LeaseSimulation {
         for host in hosts { host.rejoin() }
         // The time limit is long: stopped processes must continue, leases must expire, and a clock that was set back must catch
         // up.
-        try awaitCalm("after the trouble", within: 120_000)
+        try awaitStableOwners("after the trouble", within: 120_000)
         let joining = SimulatedHost(hosts.count, self)
         hosts.append(joining)
         try step("after a host has come") { joining.start() }
@@ -118,9 +118,9 @@ final class LeaseSimulation {
         let before = assigned
         (free, longestGap, moves) = ([:], 0, [])
         change()
-        try awaitCalm(when, within: 45_000)
+        try awaitStableOwners(when, within: 45_000)
         let after = assigned
-        let different = Self.fields.filter { before[$0] != after[$0] }
+        let different = Self.leases.filter { before[$0] != after[$0] }
         guard moves.count == different.count else {
             throw BrokenInvariant(description: "\(when) there were the moves \(moves) for \(different)")
         }
@@ -130,7 +130,7 @@ final class LeaseSimulation {
     }
 
     /// Waits until every shard has the owner that placement assigns, and checks that the shard keeps this owner.
-    private func awaitCalm(_ when: String, within time: Int) throws {
+    private func awaitStableOwners(_ when: String, within time: Int) throws {
         let deadline = now + time
         // Hosts move shards only after the membership has not changed for ten seconds.
         try run(until: now + 13_000)
@@ -145,12 +145,12 @@ final class LeaseSimulation {
     /// Describes the first shard that does not have the owner that placement assigns.
     private var astray: String? {
         let assigned = assigned
-        for field in Self.fields {
-            guard let owner = assigned[field] else { continue }
-            guard let token = redis.token(of: field), token.host == owner, redis.isHeld(field, at: redisTime)
-            else { return "\(field) is not \(owner)'s: \(redis.owners[field] as Any)" }
-            guard let host = hosts.first(where: { $0.name == owner }), host.serves(field, token) else {
-                return "\(owner) owns \(field), and no worker serves it"
+        for lease in Self.leases {
+            guard let owner = assigned[lease] else { continue }
+            guard let token = redis.token(of: lease), token.host == owner, redis.isHeld(lease, at: redisTime)
+            else { return "\(lease) is not \(owner)'s: \(redis.owners[lease] as Any)" }
+            guard let host = hosts.first(where: { $0.name == owner }), host.serves(lease, token) else {
+                return "\(owner) owns \(lease), and no worker serves it"
             }
         }
         for host in hosts where host.isUp {
@@ -160,15 +160,15 @@ final class LeaseSimulation {
     }
 
     /// The owner that placement assigns to each lease.
-    private var assigned: [LeaseField: String] {
+    private var assigned: [LeaseID: String] {
         let members = living.map { (name: $0.name, capacity: $0.capacity) }
         guard !members.isEmpty else { return [:] }
         let shares = HostShares(app: "demo", hosts: members, shards: LeaseSimulation.shards)
-        var assigned: [LeaseField: String] = [:]
-        for field in Self.fields {
-            if case .shard(let shard) = field { assigned[field] = shares.owner(of: .shard(shard)) }
+        var assigned: [LeaseID: String] = [:]
+        for lease in Self.leases {
+            if case .shard(let shard) = lease { assigned[lease] = shares.owner(ofShard: shard) }
         }
-        assigned[.intake] = shares.owner(of: .intake)
+        assigned[.intake] = shares.intakeOwner
         return assigned
     }
 
@@ -181,8 +181,8 @@ final class LeaseSimulation {
         case .acquire(let call): reply = .acquired(redis.acquire(call, at: redisTime))
         case .renew(let call): reply = .renewed(redis.renew(call, at: redisTime))
         case .release(let call):
-            for field in redis.release(call) {
-                guard case .shard(let shard) = field else { continue }
+            for lease in redis.release(call) {
+                guard case .shard(let shard) = lease else { continue }
                 free[shard] = now
                 guard let reason = host.busyReason(shard) else { continue }
                 throw BrokenInvariant(description: "\(host.name) gives \(shard) back though \(reason)")
@@ -202,31 +202,32 @@ final class LeaseSimulation {
             reply = .members(
                 redis.heartbeat(line, predecessor: predecessor, lifetime: lifetime, at: redisTime))
         }
-        for field in Self.fields where before[field] != redis.owners[field] {
-            try moved(field, before[field])
+        for lease in Self.leases where before[lease] != redis.owners[lease] {
+            try moved(lease, before[lease])
         }
         return reply
     }
 
-    private func moved(_ field: LeaseField, _ before: ModelLeases.Owner?) throws {
-        guard let owner = redis.owners[field], !owner.nonce.isEmpty else { return }
-        moves.append((field, before?.host ?? "", owner.host))
-        for host in hosts { try check(host, field) }
+    private func moved(_ lease: LeaseID, _ before: ModelLeases.Owner?) throws {
+        guard let owner = redis.owners[lease], !owner.nonce.isEmpty else { return }
+        moves.append((lease, before?.host ?? "", owner.host))
+        for host in hosts { try check(host, lease) }
     }
 
     /// Checks that a host that considers a lease its own really owns the lease according to Redis.
-    func check(_ host: SimulatedHost, _ field: LeaseField) throws {
-        guard let belief = host.belief(in: field), belief.left > 0 else { return }
-        guard let owner = redis.owners[field], owner.host == host.name,
-            owner.nonce.hasPrefix(belief.nonce + ".")
+    func check(_ host: SimulatedHost, _ lease: LeaseID) throws {
+        guard let assumedOwner = host.assumedOwner(in: lease), assumedOwner.left > 0 else { return }
+        guard let owner = redis.owners[lease], owner.host == host.name,
+            owner.nonce.hasPrefix(assumedOwner.nonce + ".")
         else {
             // If the Redis clock jumps ahead, a lease ends earlier in Redis than on its host, by the size of the jump.
             // This is no fault.
             let ahead = jumps.filter { $0.at > now - 12_000 }.reduce(0) { $0 + $1.by }
-            guard belief.left > ahead else { return }
+            guard assumedOwner.left > ahead else { return }
             throw BrokenInvariant(
-                description: "\(belief.who) takes \(field) for its own for \(belief.left) ms more; "
-                    + "it is \(redis.owners[field] as Any)")
+                description:
+                    "\(assumedOwner.who) takes \(lease) for its own for \(assumedOwner.left) ms more; "
+                    + "it is \(redis.owners[lease] as Any)")
         }
     }
 
@@ -236,9 +237,9 @@ final class LeaseSimulation {
     }
 
     /// Sends a command to all coordinators.
-    func announce(_ command: HostCommand) {
-        for host in hosts where !strikes(.losses, oneIn: 10) {
-            after(int(1...30)) { host.hear(command) }
+    func announce(_ command: CoordinatorMessage) {
+        for host in hosts where !faultOccurs(.losses, oneIn: 10) {
+            after(int(1...30)) { host.receive(command) }
         }
     }
 
@@ -250,14 +251,14 @@ final class LeaseSimulation {
         guard let host = hosts.randomElement(using: &random) else { return }
         switch int(0...9) {
         case 0...2 where troubles.contains(.losses): host.cutOff(for: int(500...15_000))
-        case 3...6 where troubles.contains(.deaths): host.suffer()
+        case 3...6 where troubles.contains(.deaths): host.injectFault()
         case 7...8 where troubles.contains(.changes): host.change()
         case 9 where troubles.contains(.jumps):
             let jump = int(-12_000...12_000)
             if jump > 0 { jumps.append((now, jump)) }
             redisAhead += jump
             for host in hosts {
-                for field in Self.fields { try check(host, field) }
+                for lease in Self.leases { try check(host, lease) }
             }
         default: break
         }

@@ -11,7 +11,7 @@ import Testing
     private static let most: LeaseSimulation.Troubles = [.losses, .deaths, .changes]
     private static let troubles: [LeaseSimulation.Troubles] = [[], .losses, .deaths, .changes, most, .all]
 
-    private func play(
+    private func simulate(
         _ seed: UInt64, _ troubles: LeaseSimulation.Troubles, _ mutant: LeaseMutant? = nil
     ) -> (any Error)? {
         do { try LeaseSimulation(seed: seed, troubles: troubles, mutant: mutant).run() } catch {
@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: troubles.indices)
     func `two hosts never send for one shard and each shard gets its proper owner`(kind: Int) async {
         for seed in 0..<Self.seeds {
-            if let error = play(seed, Self.troubles[kind]) {
+            if let error = simulate(seed, Self.troubles[kind]) {
                 Issue.record("seed \(seed), kind \(kind): \(error)")
                 return
             }
@@ -37,14 +37,14 @@ import Testing
         ("shards stood still for five seconds after an orderly end", 0, 253),
     ])
     func `seeds that found a fault stay correct`(what: String, kind: Int, seed: UInt64) {
-        #expect(play(seed, Self.troubles[kind]) == nil, "\(what)")
+        #expect(simulate(seed, Self.troubles[kind]) == nil, "\(what)")
     }
 
     @Test(arguments: LeaseMutant.all)
     func `a deliberate fault is noticed`(mutant: LeaseMutant) async {
         for seed in mutant.seed..<mutant.seed + 40 {
             let troubles = seed % 2 == 0 ? Self.most : seed % 4 == 1 ? .changes : Self.changes
-            if play(seed, troubles, mutant) != nil { return }
+            if simulate(seed, troubles, mutant) != nil { return }
             await Task.yield()
         }
         Issue.record("not noticed: \(mutant)")

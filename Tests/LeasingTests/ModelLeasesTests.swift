@@ -10,7 +10,7 @@ import Testing
 @Suite struct ModelLeasesTests {
     private let keys = Keys(app: "demo")
     private static let nonces = ["n1", "n1.1", "n2", "n2.7", "n3"]
-    private static let fields = [LeaseField.intake, .shard(0), .shard(1), .shard(12)]
+    private static let leases = [LeaseID.intake, .shard(0), .shard(1), .shard(12)]
 
     @Test func `the model agrees with lease.lua`() async throws {
         let folder = try TestFolder()
@@ -20,25 +20,25 @@ import Testing
         var random = SplitMix(seed: 7)
         for _ in 0..<30 {
             var model = ModelLeases()
-            var tokens: [LeaseField: FenceToken] = [:]
+            var tokens: [LeaseID: FenceToken] = [:]
             try client.run("DEL", "{pushfarm:demo}:owners")
             for _ in 0..<60 {
                 let nonce = Self.nonces.randomElement(using: &random) ?? ""
-                let some = Self.fields.filter { _ in random.chance(2) }
+                let some = Self.leases.filter { _ in random.chance(2) }
                 switch random.next() % 8 {
                 case 0...2:
                     let call = AcquireLeases(
-                        nonce: nonce, host: "h", lease: .seconds(600),
+                        nonce: nonce, host: "h", lifetime: .seconds(600),
                         predecessor: random.chance(3) ? Self.nonces.randomElement(using: &random) ?? "" : "",
-                        fields: some, others: Self.fields.filter { !some.contains($0) })
-                    let real = try AcquireLeases.result(client.run(call.command(keys, hash: hash))).answers
-                    let model = model.acquire(call, at: 0).answers
+                        leases: some, others: Self.leases.filter { !some.contains($0) })
+                    let real = try AcquireLeases.result(client.run(call.command(keys, hash: hash))).states
+                    let model = model.acquire(call, at: 0).states
                     try #require(real.map(Self.known) == model.map(Self.known), "\(call)")
-                    for (field, answer) in zip(call.fields + call.others, real) {
-                        if case .ours(let token) = answer { tokens[field] = token }
+                    for (lease, state) in zip(call.leases + call.others, real) {
+                        if case .ours(let token) = state { tokens[lease] = token }
                     }
                 case 3...4:
-                    let call = RenewLeases(nonce: nonce, host: "h", lease: .seconds(600), fields: some)
+                    let call = RenewLeases(nonce: nonce, host: "h", lifetime: .seconds(600), leases: some)
                     let real = try RenewLeases.result(client.run(call.command(keys, hash: hash)))
                     try #require(real == model.renew(call, at: 0), "\(call)")
                 case 5:
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The reply without the remaining time of a lease, which the model and Redis need not agree on.
-    private static func known(_ answer: AcquireLeases.Answer) -> AcquireLeases.Answer {
-        if case .taken = answer { .taken(for: .zero) } else { answer }
+    private static func known(_ state: AcquireLeases.LeaseState) -> AcquireLeases.LeaseState {
+        if case .taken = state { .taken(for: .zero) } else { state }
     }
 }

@@ -108,13 +108,13 @@ final class SimulatedHost {
         }
         let predecessor = lockNonce
         lockNonce = nonce
-        takeSeat(predecessor)
+        claimHostName(predecessor)
     }
 
-    private func takeSeat(_ predecessor: String) {
+    private func claimHostName(_ predecessor: String) {
         wire.call(.heartbeat(line, predecessor: predecessor, lifetime: 6000)) { [unowned self] reply in
             guard case .members(let members?) = reply else {
-                return later(500) { [unowned self] in takeSeat(predecessor) }
+                return later(500) { [unowned self] in claimHostName(predecessor) }
             }
             _ = membership.observe(hosts(members), at: instant)
             let shares = membership.shares(of: "demo")
@@ -257,7 +257,7 @@ final class SimulatedHost {
     private func sendOrders() throws {
         guard let heldLeases, heldLeases.takeChange() else { return }
         for worker in workers where worker.isReady { assign(worker, heldLeases) }
-        for field in LeaseSimulation.fields { try farm.check(self, field) }
+        for lease in LeaseSimulation.leases { try farm.check(self, lease) }
     }
 
     private func assign(_ worker: SimulatedWorker, _ heldLeases: HeldLeases) {
@@ -308,7 +308,7 @@ final class SimulatedHost {
         if membership.isSettled(at: instant), !isStopping { heldLeases?.handOverOthers(at: instant) }
     }
 
-    func hear(_ command: HostCommand) {
+    func receive(_ command: CoordinatorMessage) {
         later(0) { [unowned self] in
             guard let heldLeases else { return }
             if case .hostLeft(let host) = command { membership.announcedExit(of: host, at: instant) }
@@ -355,7 +355,7 @@ final class SimulatedHost {
 
     func cutOff(for time: Int) { wire.cutUntil = max(wire.cutUntil, farm.now + time) }
 
-    func suffer() {
+    func injectFault() {
         let worker = workers[farm.int(0...workers.count - 1)]
         switch farm.int(0...6) {
         case 0: worker.stop(until: stopEnd(20_000))
@@ -399,21 +399,21 @@ final class SimulatedHost {
 
     // MARK: Leases that the host considers its own
 
-    struct KnownOwner {
+    struct AssumedOwner {
         let who: String
         /// The time, in true milliseconds, for which the host still considers the lease its own.
         let left: Int
         let nonce: String
     }
 
-    func belief(in field: LeaseField) -> KnownOwner? {
-        var best: KnownOwner?
+    func assumedOwner(in lease: LeaseID) -> AssumedOwner? {
+        var best: AssumedOwner?
         func note(_ who: String, _ end: UInt64, _ life: Int) {
             let left = end > milliseconds ? Int(Double(end - milliseconds) / rate) : 0
-            if left > best?.left ?? 0 { best = KnownOwner(who: who, left: left, nonce: "\(name)n\(life)") }
+            if left > best?.left ?? 0 { best = AssumedOwner(who: who, left: left, nonce: "\(name)n\(life)") }
         }
         if isUp, let heldLeases {
-            switch field {
+            switch lease {
             case .intake where heldLeases.intake != nil:
                 note("the coordinator of \(name)", rounds.clock.end, life)
             case .shard(let shard) where heldLeases.tokens[shard] != nil:
@@ -421,7 +421,7 @@ final class SimulatedHost {
             default: break
             }
         }
-        guard case .shard(let shard) = field else { return best }
+        guard case .shard(let shard) = lease else { return best }
         for worker in workers where worker.maySend(shard) {
             note("worker \(worker.index) of \(name)", worker.clock.end, worker.coordinatorLife)
         }
@@ -430,8 +430,8 @@ final class SimulatedHost {
 
     func busyReason(_ shard: Int) -> String? { workers.lazy.compactMap { $0.busyReason(shard) }.first }
 
-    func serves(_ field: LeaseField, _ token: FenceToken) -> Bool {
-        guard case .shard(let shard) = field else { return heldLeases?.intake == token }
+    func serves(_ lease: LeaseID, _ token: FenceToken) -> Bool {
+        guard case .shard(let shard) = lease else { return heldLeases?.intake == token }
         let worker = workers[map.worker(of: shard)]
         return worker.served[shard] == token && worker.maySend(shard)
             && worker.clock.mayStart(at: milliseconds)

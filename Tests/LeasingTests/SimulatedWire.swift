@@ -1,13 +1,13 @@
 /// A coordinator's connection to Redis. Calls and replies arrive in order, except for injected faults.
 final class SimulatedWire {
     typealias Call = SimulatedHost.Call
-    typealias Answer = (SimulatedHost.Reply?) throws -> Void
+    typealias ReplyHandler = (SimulatedHost.Reply?) throws -> Void
 
     private unowned let host: SimulatedHost
     private unowned let farm: LeaseSimulation
     /// No call arrives before this time.
     var cutUntil = 0
-    private var pending: [Int: Answer] = [:]
+    private var pending: [Int: ReplyHandler] = [:]
     private var made = 0
     private var epoch = 0
     private var isUp = true
@@ -23,14 +23,14 @@ final class SimulatedWire {
         isUp = true
     }
 
-    /// - Parameter answer: called with the reply, or with nil if no reply arrived.
+    /// - Parameter handler: called with the reply, or with nil if no reply arrived.
     /// Redis may have executed the call, or may execute it later.
-    func call(_ call: Call, _ answer: @escaping Answer) {
-        guard isUp else { return host.later(0) { try answer(nil) } }
+    func call(_ call: Call, _ handler: @escaping ReplyHandler) {
+        guard isUp else { return host.later(0) { try handler(nil) } }
         made += 1
         let number = made
-        pending[number] = answer
-        if farm.now < cutUntil || farm.strikes(.losses, oneIn: 50) { return lose(call) }
+        pending[number] = handler
+        if farm.now < cutUntil || farm.faultOccurs(.losses, oneIn: 50) { return lose(call) }
         arrive(call, number, after: delay)
     }
 
@@ -43,8 +43,8 @@ final class SimulatedWire {
             guard let number else { return }
             lastReply = max(lastReply, farm.now + self.delay)
             farm.after(lastReply - farm.now) { [unowned self] in
-                guard let answer = pending.removeValue(forKey: number) else { return }
-                try host.live(host.life) { try answer(reply) }
+                guard let handler = pending.removeValue(forKey: number) else { return }
+                try host.live(host.life) { try handler(reply) }
             }
         }
     }
@@ -75,6 +75,6 @@ final class SimulatedWire {
             isUp = true
             try host.reconnected()
         }
-        for answer in calls { try host.live(host.life) { try answer(nil) } }
+        for handler in calls { try host.live(host.life) { try handler(nil) } }
     }
 }

@@ -143,7 +143,7 @@ final class SimulatedWorker {
         guard let shard = served.keys.sorted().randomElement(using: &farm.random) else { return }
         try farm.check(host, .shard(shard))
         flying[shard, default: 0] += 1
-        later(farm.strikes(.deaths, oneIn: 20) ? farm.int(1000...30_000) : farm.int(10...800)) {
+        later(farm.faultOccurs(.deaths, oneIn: 20) ? farm.int(1000...30_000) : farm.int(10...800)) {
             [unowned self] in
             let left = flying[shard, default: 1] - 1
             flying[shard] = left > 0 ? left : nil

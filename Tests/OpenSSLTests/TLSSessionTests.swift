@@ -4,7 +4,7 @@ import Simulator
 import Testing
 
 /// One certificate authority for all connections of a test, because it takes long to make a key pair.
-private final class World {
+private final class TestAuthority {
     let authority: ThrowAwayAuthority
     var client: ClientSettings
     var server: ServerSettings
@@ -26,7 +26,7 @@ private final class World {
     func `both versions complete the handshake, report the agreement, and carry bytes`(
         version: TLSVersion, name: String
     ) throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.maximumVersion = version
         world.client.minimumVersion = version
         let link = try world.link()
@@ -58,7 +58,7 @@ private final class World {
     func `TLS 1.2 uses only ephemeral elliptic curves and authenticated ciphers`(
         suites: String, isSpoken: Bool
     ) throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.server.maximumVersion = .tls12
         world.server.suites = suites
         let link = try world.link()
@@ -66,7 +66,7 @@ private final class World {
         #expect(handshake.isDone == isSpoken)
         if isSpoken { #expect(suites.contains(link.client.cipher) && link.client.version == "TLSv1.2") }
         // The list of suites applies to TLS 1.2 only, so a connection with TLS 1.3 succeeds.
-        let modern = try World()
+        let modern = try TestAuthority()
         modern.server.suites = suites
         #expect(try modern.link().handshake().isDone)
     }
@@ -78,7 +78,7 @@ private final class World {
     func `the server's preferred protocol wins and a client without protocols is accepted`(
         offered: [String], served: [String], chosen: String?
     ) throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.applicationProtocols = offered
         world.server.applicationProtocols = served
         let link = try world.link()
@@ -88,7 +88,7 @@ private final class World {
     }
 
     @Test func `a client with only other protocols is refused`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.applicationProtocols = ["http/1.1"]
         world.server.applicationProtocols = ["h2"]
         let result = try world.link().handshake()
@@ -98,14 +98,14 @@ private final class World {
 
     @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "::1", "api.push.test"])
     func `names and addresses of the certificate are accepted`(name: String) throws {
-        #expect(try World().link(serverName: name).handshake().isDone)
+        #expect(try TestAuthority().link(serverName: name).handshake().isDone)
     }
 
     @Test(arguments: [
         "example.com", "127.0.0.2", "::2", "push.test", "a.b.push.test", "localhost.example.com",
     ])
     func `another name or address is refused`(name: String) throws {
-        let result = try World().link(serverName: name).handshake()
+        let result = try TestAuthority().link(serverName: name).handshake()
         guard case .untrusted(.wrongHost, let text) = result.clientError else {
             Issue.record("\(result)")
             return
@@ -115,12 +115,12 @@ private final class World {
     }
 
     @Test func `an empty server name is an error and does not skip the check`() throws {
-        #expect(throws: TLSError.self) { _ = try World().link(serverName: "") }
-        #expect(throws: TLSError.self) { _ = try World().link(serverName: ".") }
+        #expect(throws: TLSError.self) { _ = try TestAuthority().link(serverName: "") }
+        #expect(throws: TLSError.self) { _ = try TestAuthority().link(serverName: ".") }
     }
 
     @Test func `a server of an unknown authority is refused and gets the reason`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.trust = .authorities(try ThrowAwayAuthority().certificatePEM)
         world.client.maximumVersion = .tls12
         let result = try world.link().handshake()
@@ -132,7 +132,7 @@ private final class World {
     }
 
     @Test func `system roots do not include the test authority`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.trust = .system
         guard case .untrusted(.unknownAuthority, _) = try world.link().handshake().clientError else {
             Issue.record("accepted")
@@ -141,7 +141,7 @@ private final class World {
     }
 
     @Test func `without verification any server is accepted`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.trust = .unverified
         let link = try world.link(serverName: "example.com")
         #expect(link.handshake().isDone)
@@ -153,7 +153,7 @@ private final class World {
         (Validity(notBefore: 4_000_000_000, notAfter: 4_100_000_000), .notYetValid),
     ])
     func `a certificate outside its validity is refused`(validity: Validity, fault: CertificateFault) throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.server.identity = try world.authority.server(names: ["localhost"], validity: validity)
         let result = try world.link().handshake()
         guard case .untrusted(fault, _) = result.clientError else {
@@ -163,7 +163,7 @@ private final class World {
     }
 
     @Test func `a server's own certificate can be trusted without its authority`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         let chain = String(decoding: world.server.identity.chainPEM, as: UTF8.self)
         let end = "-----END CERTIFICATE-----\n"
         let leaf = try #require(chain.range(of: end))
@@ -185,7 +185,7 @@ private final class World {
     }
 
     @Test func `without a common version both sides get the reason`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         world.client.minimumVersion = .tls13
         world.server.maximumVersion = .tls12
         let result = try world.link().handshake()
@@ -194,7 +194,7 @@ private final class World {
     }
 
     @Test func `a peer without TLS is recognised`() throws {
-        let world = try World()
+        let world = try TestAuthority()
         let (near, far) = socketPair()
         let session = try TLSSession(
             client: TLSContext(client: world.client), socket: near, serverName: "localhost")

@@ -10,7 +10,7 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     @Test func `a call checks at most 32 batches that cannot be checked out`() throws {
-        try ScriptCase.rubbish(fixture, 32)
+        try ScriptCase.addUnusableBatches(fixture, 32)
         let first = try fixture.checkout()
         #expect(first.batches.isEmpty && first.nonEmptyShards.contains(1))
         #expect(try StoreFixture.jobs(fixture.checkout().batches) == ["good"])

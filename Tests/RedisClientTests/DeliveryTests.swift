@@ -66,7 +66,8 @@ import Testing
         try fixture.split(step: 1, [("j1", 1)], shard: 0)
         try fixture.split(step: 2, [("j2", 1)], shard: 1)
         _ = try fixture.perform(
-            AcquireLeases(nonce: "n2", host: "h2", lease: .seconds(9), predecessor: "n1", fields: [.shard(0)])
+            AcquireLeases(
+                nonce: "n2", host: "h2", lifetime: .seconds(9), predecessor: "n1", leases: [.shard(0)])
         )
         let reply = try fixture.checkout()
         #expect(reply.fenced == [0] && reply.batches.map(\.id.shard) == [1])
@@ -81,8 +82,8 @@ import Testing
         #expect(try !fixture.perform(PauseApp(reason: "InvalidProviderToken", fingerprint: "abc")))
         let paused = try fixture.checkout()
         #expect(paused.pauseReason == "InvalidProviderToken" && paused.batches.map(\.id) == lost.map(\.id))
-        let gate = try #require(try fixture.perform(ReadAppState()).pause)
-        #expect(gate.reason == "InvalidProviderToken" && gate.fingerprint == "abc" && gate.since > 0)
+        let pause = try #require(try fixture.perform(ReadAppState()).pause)
+        #expect(pause.reason == "InvalidProviderToken" && pause.fingerprint == "abc" && pause.since > 0)
         #expect(try fixture.perform(ResumeApp()) == .resumed && fixture.perform(ResumeApp()) == .wasNotPaused)
         #expect(try fixture.perform(ReadAppState()).pause == nil)
         #expect(try fixture.checkout(known: nil).batches.count == 1)
@@ -191,7 +192,7 @@ import Testing
         let foreign = PutBack(
             token: FenceToken(Array("9:x:y".utf8)), worker: "w1",
             batches: batches.map { ($0.id, $0.delivery) })
-        #expect(throws: StoreError.fenced(field: "01")) { try fixture.perform(foreign) }
+        #expect(throws: StoreError.fenced(lease: "01")) { try fixture.perform(foreign) }
     }
 
     @Test func `a late return stays behind older batches whoever returns it`() throws {

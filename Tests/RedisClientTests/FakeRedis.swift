@@ -8,7 +8,7 @@ import Transport
 /// A server that speaks the Redis protocol. The test chooses its replies, for faults that a real Redis does not show on demand.
 @Loop final class FakeRedis {
     /// How the server replies to a command.
-    enum Answer {
+    enum Reply {
         case line(String)
         /// The server sends the reply and closes the connection directly after it.
         case last(String)
@@ -21,9 +21,9 @@ import Transport
     private(set) var commands: [[String]] = []
     private(set) var connections = 0
     /// Chooses the reply to a command that is not part of the log-in.
-    var answer: (_ words: [String]) -> Answer = { _ in .line(":1") }
+    var reply: (_ words: [String]) -> Reply = { _ in .line(":1") }
     /// Chooses the reply to a command of the log-in; nil for the usual reply.
-    var logIn: (_ words: [String]) -> Answer? = { _ in nil }
+    var logIn: (_ words: [String]) -> Reply? = { _ in nil }
 
     private var listener: Listener?
     private var streams: [(stream: ByteStream, reader: RESPReader)] = []
@@ -39,7 +39,7 @@ import Transport
         for (stream, _) in streams { stream.close() }
         streams = []
         // The old closure may keep a reference to this object, which would never be freed.
-        answer = { _ in .nothing }
+        reply = { _ in .nothing }
         logIn = { _ in nil }
     }
 
@@ -74,17 +74,17 @@ import Transport
     private func perform(_ words: [String], _ stream: ByteStream) {
         let isLogIn = ["SCRIPT", "CLIENT", "INFO", "AUTH", "SELECT"].contains(words.first ?? "")
         if !isLogIn { commands.append(words) }
-        let answer = isLogIn ? logIn(words) ?? Self.welcome(words) : answer(words)
-        switch answer {
+        let reply = isLogIn ? logIn(words) ?? Self.welcome(words) : self.reply(words)
+        switch reply {
         case .line(let line), .last(let line):
             Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }
-            if case .last = answer { stream.close() }
+            if case .last = reply { stream.close() }
         case .nothing: break
         case .end: stream.close()
         }
     }
 
-    static func welcome(_ words: [String]) -> Answer {
+    static func welcome(_ words: [String]) -> Reply {
         switch words.first {
         case "SCRIPT": .line("$40\r\n" + String(repeating: "a", count: 40))
         case "INFO": .line("$10\r\nrun_id:abc")

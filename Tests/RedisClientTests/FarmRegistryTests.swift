@@ -162,7 +162,7 @@ import Testing
             let minute = Duration.seconds(60)
             let none = try await registry.providerToken(of: key)
             #expect(none == nil)
-            let steps: [([UInt8]?, [UInt8], FarmRegistry.SwapReply)] = [
+            let steps: [([UInt8]?, [UInt8], FarmRegistry.TokenSwap)] = [
                 (nil, [1, 0, 255], .put), (nil, [2], .stored([1, 0, 255])), (nil, [1, 0, 255], .put),
                 ([1, 0, 255], [3], .put),
             ]

@@ -172,7 +172,7 @@ import Testing
     @Test func `only the owner of the intake may blame a job`() throws {
         try submit("a")
         _ = try take()
-        #expect(throws: StoreError.fenced(field: "intake")) {
+        #expect(throws: StoreError.fenced(lease: "intake")) {
             try fixture.perform(
                 RecordIntakeCrash(token: FenceToken(Array("9:n9:x".utf8)), process: "p", isOnlyApp: true))
         }

@@ -9,14 +9,14 @@ import Testing
 
     @Test func `a repeated acquire returns the same fencing token`() throws {
         let again = try fixture.perform(fixture.acquire("n1"))
-        #expect(again.answers == Array(repeating: .ours(fixture.token), count: 5))
+        #expect(again.states == Array(repeating: .ours(fixture.token), count: 5))
     }
 
     @Test func `a second coordinator waits until the lease ends`() throws {
-        let answers = try fixture.perform(fixture.acquire("n2")).answers
-        for answer in answers {
-            guard case .taken(let left) = answer else {
-                Issue.record("\(answer)")
+        let states = try fixture.perform(fixture.acquire("n2")).states
+        for state in states {
+            guard case .taken(let left) = state else {
+                Issue.record("\(state)")
                 continue
             }
             #expect(left > .seconds(590) && left <= .seconds(600))
@@ -24,16 +24,16 @@ import Testing
         try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
         let token = FenceToken(Array("2:n2:host".utf8))
         #expect(
-            try fixture.perform(fixture.acquire("n2")).answers == Array(repeating: .ours(token), count: 5))
-        #expect(throws: StoreError.fenced(field: "intake")) {
+            try fixture.perform(fixture.acquire("n2")).states == Array(repeating: .ours(token), count: 5))
+        #expect(throws: StoreError.fenced(lease: "intake")) {
             try fixture.perform(Take(token: fixture.token, known: 0, maxJobs: 1, maxBytes: 1, maxJobBytes: 1))
         }
     }
 
     @Test func `leases of a predecessor that is known to have exited are taken at once`() throws {
         let token = FenceToken(Array("2:n2:host".utf8))
-        let answers = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).answers
-        #expect(answers == Array(repeating: .ours(token), count: 5))
+        let states = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).states
+        #expect(states == Array(repeating: .ours(token), count: 5))
         #expect(token.epoch == 2 && token.nonce == "n2" && token.host == "host")
         // The takeover deletes the lease end of the killed coordinator. So lease ends do not accumulate in Redis.
         #expect(try Set(fixture.perform(ReadOwners()).leaseEnds.keys) == ["n2"])
@@ -42,48 +42,48 @@ import Testing
     @Test func `a renewal reports lost leases`() throws {
         _ = try fixture.perform(
             AcquireLeases(
-                nonce: "n2", host: "h2", lease: .seconds(600), predecessor: "n1", fields: [.shard(1)]))
+                nonce: "n2", host: "h2", lifetime: .seconds(600), predecessor: "n1", leases: [.shard(1)]))
         let renew = RenewLeases(
-            nonce: "n1", host: "host", lease: .seconds(600), fields: [.intake, .shard(0), .shard(1)])
+            nonce: "n1", host: "host", lifetime: .seconds(600), leases: [.intake, .shard(0), .shard(1)])
         #expect(try fixture.perform(renew) == [true, true, false])
         #expect(try fixture.perform(renew) == [true, true, false])
         let owners = try fixture.perform(ReadOwners())
-        #expect(owners.fields[.shard(1)]?.host == "h2" && owners.fields[.intake]?.nonce == "n1")
-        #expect(owners.fields.count == 5 && Set(owners.leaseEnds.keys) == ["n1", "n2"])
+        #expect(owners.leases[.shard(1)]?.host == "h2" && owners.leases[.intake]?.nonce == "n1")
+        #expect(owners.leases.count == 5 && Set(owners.leaseEnds.keys) == ["n1", "n2"])
     }
 
     @Test func `a released lease is free at once and gets a new epoch`() throws {
         #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 2)
         #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 0)
-        let answers = try fixture.perform(
-            AcquireLeases(nonce: "n2", host: "host", lease: .seconds(1), fields: [.shard(2), .shard(3)])
-        ).answers
-        #expect(answers[0] == .ours(FenceToken(Array("2:n2:host".utf8))))
-        guard case .taken = answers[1] else {
+        let states = try fixture.perform(
+            AcquireLeases(nonce: "n2", host: "host", lifetime: .seconds(1), leases: [.shard(2), .shard(3)])
+        ).states
+        #expect(states[0] == .ours(FenceToken(Array("2:n2:host".utf8))))
+        guard case .taken = states[1] else {
             Issue.record("shard 3 was taken")
             return
         }
         #expect(try fixture.perform(ReleaseLeases(nonce: "n1", tokens: nil)) == 3)
-        #expect(try fixture.perform(ReadOwners()).fields.count == 1)
+        #expect(try fixture.perform(ReadOwners()).leases.count == 1)
     }
 
     private func claim(
-        _ nonce: String, predecessor: String = "", wanted: [LeaseField] = [], _ others: [LeaseField]
-    ) throws -> [AcquireLeases.Answer] {
+        _ nonce: String, predecessor: String = "", wanted: [LeaseID] = [], _ others: [LeaseID]
+    ) throws -> [AcquireLeases.LeaseState] {
         try fixture.perform(
             AcquireLeases(
-                nonce: nonce, host: "h2", lease: .seconds(60), predecessor: predecessor, fields: wanted,
+                nonce: nonce, host: "h2", lifetime: .seconds(60), predecessor: predecessor, leases: wanted,
                 others: others)
-        ).answers
+        ).states
     }
 
     @Test func `a read of leases takes none`() throws {
         #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 2)
         for _ in 0..<2 {
-            let answers = try claim("n2", [.intake, .shard(1), .shard(2), .shard(99)])
-            #expect(answers[0] == .free && answers[2] == .free && answers[3] == .free)
-            guard case .taken = answers[1] else {
-                Issue.record("\(answers[1])")
+            let states = try claim("n2", [.intake, .shard(1), .shard(2), .shard(99)])
+            #expect(states[0] == .free && states[2] == .free && states[3] == .free)
+            guard case .taken = states[1] else {
+                Issue.record("\(states[1])")
                 return
             }
         }
@@ -129,17 +129,17 @@ import Testing
         let fixture = try StoreFixture()
         try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "4000000000000")
         var short = fixture.acquire("n2")
-        short.lease = .milliseconds(1)
-        guard case .taken(let left) = try fixture.perform(short).answers[1] else {
+        short.lifetime = .milliseconds(1)
+        guard case .taken(let left) = try fixture.perform(short).states[1] else {
             Issue.record("not taken")
             return
         }
         #expect(left <= .milliseconds(1))
         _ = try fixture.perform(
-            RenewLeases(nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(0)]))
-        short.lease = .seconds(600)
-        let answers = try fixture.perform(short).answers
-        #expect(!answers.isEmpty)
-        #expect(answers.allSatisfy { if case .taken(let left) = $0 { left > .seconds(500) } else { false } })
+            RenewLeases(nonce: "n1", host: "host", lifetime: .seconds(600), leases: [.shard(0)]))
+        short.lifetime = .seconds(600)
+        let states = try fixture.perform(short).states
+        #expect(!states.isEmpty)
+        #expect(states.allSatisfy { if case .taken(let left) = $0 { left > .seconds(500) } else { false } })
     }
 }

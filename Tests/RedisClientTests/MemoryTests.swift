@@ -29,7 +29,7 @@ import Testing
         #expect(isRefused { try fixture.perform(PushJob(job: Array("more".utf8))) })
         #expect(isRefused { _ = try fixture.perform(SubmitJob(job: Array("more".utf8), id: "")) })
 
-        #expect(try fixture.perform(fixture.acquire("n1")).answers.count == 5)
+        #expect(try fixture.perform(fixture.acquire("n1")).states.count == 5)
         let batches = try fixture.checkout().batches
         #expect(batches.count == 2)
         _ = try fixture.report(batches[0], 0..<4, entry: StoreFixture.delivered("j1", 4))
@@ -50,7 +50,7 @@ import Testing
                 body: StoreFixture.body([("j1", 1)], attempt: 1))
         ]
         let settle = Settle([retry, StoreFixture.settlement(records[1], "j2", delivered: 4)])
-        #expect(try fixture.perform(settle) == .init(booked: 2, finishedJobs: 1))
+        #expect(try fixture.perform(settle) == .init(settledCount: 2, finishedJobs: 1))
         #expect(try fixture.perform(PromoteDue()).woken == [0])
         #expect(try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .zero)).records.isEmpty)
         #expect(try fixture.perform(PauseApp(reason: "x")) && fixture.perform(ResumeApp()) == .resumed)

@@ -23,15 +23,15 @@ import Testing
         var largestGroup: [Int] = []
     }
 
-    private func loss(_ fate: SendOutcome, number: Int) -> WorkerExit {
-        switch fate {
+    private func loss(_ ending: SendOutcome, number: Int) -> WorkerExit {
+        switch ending {
         case .crash: .crash(hadSent: true)
         case .kill: .kill(hadSent: true, recent: number)
         case .killAmidOthers: .kill(hadSent: true, recent: number + 3)
         }
     }
 
-    private func run(_ poison: Set<Int>, _ fate: SendOutcome = .crash, most: Int = 60) throws -> Search {
+    private func run(_ poison: Set<Int>, _ ending: SendOutcome = .crash, most: Int = 60) throws -> Search {
         var search = Search()
         while search.crashes < most {
             let worker = "w\(search.crashes)"
@@ -47,7 +47,7 @@ import Testing
                     search.crashes += 1
                     let reply = try fixture.perform(
                         Reclaim(
-                            .gone([worker]), exit: loss(fate, number: search.crashes),
+                            .gone([worker]), exit: loss(ending, number: search.crashes),
                             shards: [(1, fixture.token)]))
                     #expect(try fixture.audit() == [])
                     if reply.poisoned > 0 {
@@ -150,8 +150,8 @@ import Testing
             _ = try fixture.checkout(worker, credit: 1000)
             _ = try reclaim(worker, .kill(hadSent: true, recent: worker == "a" ? 1 : 2))
         }
-        let careful = try #require(try fixture.checkout("c", credit: 1000).batches.first)
-        #expect(careful.suspicion?.sendsAlone == true && careful.granted == 0)
+        let suspect = try #require(try fixture.checkout("c", credit: 1000).batches.first)
+        #expect(suspect.suspicion?.sendsAlone == true && suspect.granted == 0)
         _ = try reclaim("c", .kill(hadSent: true, recent: 3))
         let free = try #require(try fixture.checkout("d", credit: 1000).batches.first)
         #expect(free.suspicion == nil && free.granted == 64)

@@ -33,7 +33,7 @@ final class PrivateRedis {
     }
 
     /// Whether Redis replies correctly: no script blocks Redis, and no reply to an earlier command comes first.
-    var answers: Bool { (try? run("PING"))?.text == "PONG" }
+    var isReachable: Bool { (try? run("PING"))?.text == "PONG" }
 
     @discardableResult
     func run(_ words: String...) throws -> RESPValue {

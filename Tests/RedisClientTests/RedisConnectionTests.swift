@@ -24,13 +24,13 @@ import Testing
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
-            var answers: [Int64] = []
+            var replies: [Int64] = []
             for _ in 0..<2000 {
-                connection.send(RESPCommand("INCR", "n")) { answers.append((try? $0.get().integer) ?? -1) }
+                connection.send(RESPCommand("INCR", "n")) { replies.append((try? $0.get().integer) ?? -1) }
             }
             #expect(connection.pendingCount == 2000)
             #expect(try await connection.call(RESPCommand("GET", "n")).text == "2000")
-            #expect(answers == Array(1...2000))
+            #expect(replies == Array(1...2000))
             #expect(try await connection.call(RESPCommand("CLIENT", "GETNAME")).text == "test")
             connection.close()
         }
@@ -81,11 +81,11 @@ import Testing
             let connection = await connect(redis)
             var losses: [RedisError] = []
             var ready: [Bool] = []
-            var answersAtLoss: [Result<RESPValue, RedisError>] = []
+            var repliesAtLoss: [Result<RESPValue, RedisError>] = []
             connection.onLoss = {
                 losses.append($0)
                 #expect(!connection.isReady)
-                connection.send(RESPCommand("PING")) { answersAtLoss.append($0) }
+                connection.send(RESPCommand("PING")) { repliesAtLoss.append($0) }
             }
             connection.onReady = { ready.append($0) }
             var outcome: Result<RESPValue, RedisError>?
@@ -97,8 +97,8 @@ import Testing
                 Issue.record("\(String(describing: outcome))")
                 return
             }
-            #expect(throws: RedisError.self) { try answersAtLoss.first?.get() }
-            #expect(answersAtLoss.count == losses.count)
+            #expect(throws: RedisError.self) { try repliesAtLoss.first?.get() }
+            #expect(repliesAtLoss.count == losses.count)
             await connection.whenReady()
             #expect(ready == [false])
             #expect(try await connection.call(RESPCommand("PING")).text == "PONG")
@@ -111,7 +111,7 @@ import Testing
             let fake = FakeRedis()
             try await fake.start()
             var isSilent = true
-            fake.answer = { _ in isSilent ? .nothing : .line("+PONG") }
+            fake.reply = { _ in isSilent ? .nothing : .line("+PONG") }
             var settings = fake.settings
             // The timeout is long, because the second call must get its reply even while a thousand tests share the event loop.
             settings.timeout = .seconds(3)
@@ -133,20 +133,20 @@ import Testing
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()
-            fake.answer = { _ in .nothing }
+            fake.reply = { _ in .nothing }
             let session = try await RedisSession.open(fake.settings)
-            var answers: [Result<RESPValue, RedisError>] = []
-            session.send(RESPCommand("PING"), timeout: .seconds(20)) { answers.append($0) }
+            var replies: [Result<RESPValue, RedisError>] = []
+            session.send(RESPCommand("PING"), timeout: .seconds(20)) { replies.append($0) }
             #expect(await until { !fake.commands.isEmpty })
             fake.say("+PONG")
             // The reply is in the socket, but the event loop has not read it yet.
             session.checkDeadlines(at: .now + .seconds(60))
-            #expect(try answers.first?.get().text == "PONG" && session.isOpen)
+            #expect(try replies.first?.get().text == "PONG" && session.isOpen)
             // If no reply has arrived at the deadline, the call fails.
-            session.send(RESPCommand("PING"), timeout: .seconds(20)) { answers.append($0) }
+            session.send(RESPCommand("PING"), timeout: .seconds(20)) { replies.append($0) }
             session.checkDeadlines(at: .now + .seconds(60))
-            #expect(throws: RedisError.timedOut) { try answers.last?.get() }
-            #expect(answers.count == 2)
+            #expect(throws: RedisError.timedOut) { try replies.last?.get() }
+            #expect(replies.count == 2)
             fake.stop()
         }
     }
@@ -229,7 +229,7 @@ import Testing
                 ends -= 1
                 return ends == 0 ? .last("+OK") : nil
             }
-            fake.answer = { _ in .line("*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1") }
+            fake.reply = { _ in .line("*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1") }
             let subscriber = RedisSubscriber(fake.settings, channels: [Array("x".utf8)])
             var ready = 0
             subscriber.onReady = { ready += 1 }

@@ -36,7 +36,7 @@ import Testing
             let fake = FakeRedis()
             let connection = try await connected(fake)
             var left = 5
-            fake.answer = { _ in
+            fake.reply = { _ in
                 left -= 1
                 return .line(left >= 0 ? "-" + refusal : "*1\r\n:1")
             }
@@ -60,7 +60,7 @@ import Testing
         try await onLoop {
             let fake = FakeRedis()
             let connection = try await connected(fake)
-            fake.answer = { _ in .line("-" + refusal) }
+            fake.reply = { _ in .line("-" + refusal) }
             let store = AppStore(app: "demo", connection: connection)
             await #expect(throws: StoreError.self) {
                 try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil))
@@ -117,7 +117,7 @@ import Testing
             var outages: [String] = []
             connection.onOutage = { if case .began(let error) = $0 { outages.append("\(error)") } }
             var left = 6
-            fake.answer = { _ in
+            fake.reply = { _ in
                 left -= 1
                 return left >= 0 ? .end : .line("*1\r\n:1")
             }
@@ -145,7 +145,7 @@ import Testing
             // On a busy machine further attempts may exceed the timeout of 100 ms, so the test expects at least three attempts.
             let tries = fake.connections
             #expect(tries >= 3)
-            fake.answer = { _ in .nothing }
+            fake.reply = { _ in .nothing }
             await #expect(throws: RedisError.timedOut) {
                 try await connection.call(RESPCommand("GET", "x"))
             }

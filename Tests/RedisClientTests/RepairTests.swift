@@ -227,16 +227,16 @@ import Testing
         let record = try #require(try fixture.results().first)
         #expect(try fixture.perform(NoteUnsettled(record.id, at: 7, reason: "ERR why not")))
         #expect(try !fixture.perform(NoteUnsettled(record.id, at: 8, reason: "other")))
-        let faults = try fixture.perform(ReadFaults(shards: StoreFixture.shards))
+        let faults = try fixture.perform(FindDamage(shards: StoreFixture.shards))
         #expect(faults.unsettled == 1 && faults.entry == "\(record.id)" && faults.why == "ERR why not")
         #expect(try fixture.audit().contains("results entry \(record.id) cannot be settled: ERR why not"))
         try repair()
         #expect(try fixture.audit() == [])
         #expect(try fixture.jobRecord("flies").reasons == ["lost": 2])
-        let after = try fixture.perform(ReadFaults(shards: StoreFixture.shards))
+        let after = try fixture.perform(FindDamage(shards: StoreFixture.shards))
         #expect(after.unsettled == 0 && after.unreadable == 1 && after.name == "\(record.id)")
         try fixture.perform(DropUnreadable())
-        #expect(try fixture.perform(ReadFaults(shards: StoreFixture.shards)) == ReadFaults.Reply())
+        #expect(try fixture.perform(FindDamage(shards: StoreFixture.shards)) == FindDamage.Reply())
     }
 
     @Test func `an entry with unregistered tokens is counted unchanged`() throws {
@@ -267,15 +267,15 @@ import Testing
             "audit",
             "ready:01", "bulk:00", "in_flight:03", "suppressed:02",
         ]
-        #expect(try fixture.perform(ReadFaults(shards: StoreFixture.shards)) == ReadFaults.Reply())
+        #expect(try fixture.perform(FindDamage(shards: StoreFixture.shards)) == FindDamage.Reply())
         for name in names {
             let before = try run(["DUMP", name]).bytes
             try run(["SET", name, "x"])
-            let found = try fixture.perform(ReadFaults(shards: StoreFixture.shards)).wrongTypes
+            let found = try fixture.perform(FindDamage(shards: StoreFixture.shards)).wrongTypes
             #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
             // The audit finds the same faults for a user who may not run scripts.
             let plain = try fixture.redis.performPlainly(
-                ReadFaults(shards: StoreFixture.shards), fixture.keys)
+                FindDamage(shards: StoreFixture.shards), fixture.keys)
             #expect(plain.wrongTypes == found)
             try run(["DEL", name])
             if let before {
@@ -285,7 +285,7 @@ import Testing
             }
         }
         try fixture.redis.run("SET", "pushfarm:demo", "x")
-        let inbox = try fixture.perform(ReadFaults(shards: StoreFixture.shards)).wrongTypes
+        let inbox = try fixture.perform(FindDamage(shards: StoreFixture.shards)).wrongTypes
         #expect(inbox == [.init(key: "pushfarm:demo", found: "string", expected: "list")])
     }
 

@@ -40,8 +40,8 @@ import Testing
             [(0, 1)], [(0, 0)], [(2, 1)], [(6, 6)], [(1, 6)], [(1, 200)], [(1, 2), (2, 3)], [(3, 4), (1, 2)],
             [(1, 2), (2, 2)], [(1, 2), (4, 3)], [(1, 1), (3, 6)],
         ] {
-            let answer = try report(batch, runs)
-            #expect(answer.error?.message.contains("RUNS of \(batch.id)") == true, "\(runs): \(answer)")
+            let reply = try report(batch, runs)
+            #expect(reply.error?.message.contains("RUNS of \(batch.id)") == true, "\(runs): \(reply)")
             #expect(try RedisDump(fixture.redis) == before, "\(runs)")
         }
     }
@@ -53,8 +53,8 @@ import Testing
         for runs: [(UInt8, UInt8)] in [
             [(4, 4)], [(3, 4)], [(4, 5)], [(1, 9)], [(1, 2), (4, 6)], [(1, 1), (3, 4)],
         ] {
-            let answer = try report(batch, runs)
-            #expect(answer.array?.first?.text == "...x.....", "\(runs): \(answer)")
+            let reply = try report(batch, runs)
+            #expect(reply.array?.first?.text == "...x.....", "\(runs): \(reply)")
         }
         #expect(try map(batch) == "...x.....")
         #expect(try report(batch, [(2, 2), (3, 3), (5, 6), (8, 8)]).error == nil)
@@ -65,9 +65,9 @@ import Testing
     @Test(arguments: [("3", false), ("", false), ("2", true), ("4", true), ("0", true)])
     func `the map is returned when the caller has another count`(open: String, comes: Bool) throws {
         let batch = try fixture.held([("a", 5)])
-        let answer = try #require(report(batch, [(1, 1), (3, 3)], open: open).array)
-        #expect(answer[0].integer == 3 && answer[1].integer == 5)
-        #expect(answer.count == (comes ? 6 : 5))
-        if comes { #expect(answer[5].text == "x.x..") }
+        let reply = try #require(report(batch, [(1, 1), (3, 3)], open: open).array)
+        #expect(reply[0].integer == 3 && reply[1].integer == 5)
+        #expect(reply.count == (comes ? 6 : 5))
+        if comes { #expect(reply[5].text == "x.x..") }
     }
 }

@@ -22,10 +22,11 @@ import Testing
         let records = try reported()
         let first = StoreFixture.settlement(records[0], "j1", delivered: 3)
         let second = StoreFixture.settlement(records[1], "j2", delivered: 3)
-        #expect(try fixture.perform(Settle([first])) == .init(booked: 1, finishedJobs: 1))
+        #expect(try fixture.perform(Settle([first])) == .init(settledCount: 1, finishedJobs: 1))
         #expect(try fixture.audit() == [])
-        #expect(try fixture.perform(Settle([first, second, second])) == .init(booked: 1, finishedJobs: 1))
-        #expect(try fixture.perform(Settle([first, second])) == .init(booked: 0, finishedJobs: 0))
+        #expect(
+            try fixture.perform(Settle([first, second, second])) == .init(settledCount: 1, finishedJobs: 1))
+        #expect(try fixture.perform(Settle([first, second])) == .init(settledCount: 0, finishedJobs: 0))
         for job in ["j1", "j2"] {
             let jobRecord = try fixture.jobRecord(job)
             #expect(jobRecord.delivered == 3 && jobRecord.state == .finished && jobRecord.inFlight == 0)
@@ -55,12 +56,12 @@ import Testing
                 body: StoreFixture.body([("j1", 1)], attempt: 1))
         ]
         settlement.invalidTokens = [StoreFixture.dead([0xab, 1], time: 5)]
-        (settlement.answers, settlement.scopes) = (1, [StoreFixture.scope])
+        (settlement.responses, settlement.scopes) = (1, [StoreFixture.scope])
         settlement.events = [
             FarmEvent(.pushFailed, job: "j1", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
         ]
-        #expect(try fixture.perform(Settle([settlement])) == .init(booked: 1, finishedJobs: 0))
-        #expect(try fixture.perform(Settle([settlement])) == .init(booked: 0, finishedJobs: 0))
+        #expect(try fixture.perform(Settle([settlement])) == .init(settledCount: 1, finishedJobs: 0))
+        #expect(try fixture.perform(Settle([settlement])) == .init(settledCount: 0, finishedJobs: 0))
         #expect(try fixture.audit() == [])
         let jobRecord = try fixture.jobRecord("j1")
         #expect(

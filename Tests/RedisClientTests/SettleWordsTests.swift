@@ -79,8 +79,8 @@ import Testing
             calls.append((cut, "words are missing"))
         }
         for (call, error) in calls {
-            let answer = try settle(call)
-            #expect(answer.error?.message.contains(error) == true, "\(call): \(answer), not: \(error)")
+            let reply = try settle(call)
+            #expect(reply.error?.message.contains(error) == true, "\(call): \(reply), not: \(error)")
             #expect(try RedisDump(fixture.redis) == before, "\(call)")
         }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
@@ -106,14 +106,14 @@ import Testing
         for (place, word, error) in wrong {
             var changed = words
             changed[place] = word
-            let answer = try settle(changed)
-            #expect(answer.error?.message.contains(error) == true, "\(place): \(answer), not: \(error)")
+            let reply = try settle(changed)
+            #expect(reply.error?.message.contains(error) == true, "\(place): \(reply), not: \(error)")
             #expect(try RedisDump(fixture.redis) == before, "\(place)")
         }
         for damage in [
             ["SET", "dead_letters", "x"], ["SET", "dead_letter_counts", "x"], ["SET", "audit", "x"],
         ] {
-            try spoil(damage)
+            try breakValue(damage)
             let spoilt = try RedisDump(fixture.redis)
             #expect(try settle(words).error?.message == "KEY {pushfarm:demo}:\(damage[1])", "\(damage)")
             #expect(try RedisDump(fixture.redis) == spoilt, "\(damage)")
@@ -143,7 +143,7 @@ import Testing
         damage: [String]
     ) throws {
         let words = try words()
-        try spoil(damage)
+        try breakValue(damage)
         let before = try RedisDump(fixture.redis)
         #expect(try settle(words).error?.message == "KEY {pushfarm:demo}:\(damage[1])")
         #expect(try RedisDump(fixture.redis) == before)
@@ -183,12 +183,12 @@ import Testing
         _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
         _ = try fixture.report(batch, 2..<4, entry: StoreFixture.delivered("b", 2))
         let records = try fixture.results()
-        try spoil(["SET", "job:a", "x"])
+        try breakValue(["SET", "job:a", "x"])
         let settlements = [
             StoreFixture.settlement(records[0], "a", delivered: 2),
             StoreFixture.settlement(records[1], "b", delivered: 2),
         ]
-        #expect(try fixture.perform(Settle(settlements)) == .init(booked: 2, finishedJobs: 1))
+        #expect(try fixture.perform(Settle(settlements)) == .init(settledCount: 2, finishedJobs: 1))
         #expect(try fixture.jobRecord("b").state == .finished)
         #expect(try fixture.redis.run("HKEYS", "{pushfarm:demo}:unreadable").array?.map(\.text) == ["job a"])
         #expect(try fixture.redis.run("EXISTS", "{pushfarm:demo}:job:a").integer == 0)
@@ -237,14 +237,14 @@ import Testing
     ])
     func `an unrelated damage does not affect an entry`(damage: [String]) throws {
         let words = try words()
-        try spoil(damage)
+        try breakValue(damage)
         let delivered =
             words[..<2]
             + ["0", "1", words[13], "5", Self.counts(3, 0, 0, 0, 0, 0) + "\0", "0", "0", "0", "0"]
         #expect(try settle(Array(delivered)) == .array([.integer(1), .integer(0)]))
     }
 
-    private func spoil(_ damage: [String]) throws {
+    private func breakValue(_ damage: [String]) throws {
         var command = RESPCommand(damage[0])
         command.append("{pushfarm:demo}:" + damage[1])
         for word in damage.dropFirst(2) { command.append(word) }

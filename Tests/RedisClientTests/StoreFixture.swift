@@ -19,7 +19,7 @@ struct StoreFixture {
         self.redis = redis
         try redis.run("FLUSHALL")
         let lease = try perform(acquire("n1"))
-        #expect(lease.answers.allSatisfy { $0 == .ours(token) })
+        #expect(lease.states.allSatisfy { $0 == .ours(token) })
         try perform(CreateResultsGroup())
     }
 
@@ -28,15 +28,15 @@ struct StoreFixture {
 
     func acquire(_ nonce: String, predecessor: String = "") -> AcquireLeases {
         AcquireLeases(
-            nonce: nonce, host: "host", lease: .seconds(600), predecessor: predecessor,
-            fields: [.intake] + (0..<Self.shards).map { .shard($0) })
+            nonce: nonce, host: "host", lifetime: .seconds(600), predecessor: predecessor,
+            leases: [.intake] + (0..<Self.shards).map { .shard($0) })
     }
 
     /// Returns a call that releases leases of the coordinator with the nonce "n1".
-    func release(_ fields: [LeaseField]) -> ReleaseLeases {
+    func release(_ leases: [LeaseID]) -> ReleaseLeases {
         ReleaseLeases(
             nonce: "n1",
-            tokens: Dictionary(fields.map { ($0, token) }, uniquingKeysWith: { first, _ in first }))
+            tokens: Dictionary(leases.map { ($0, token) }, uniquingKeysWith: { first, _ in first }))
     }
 
     /// The faults that an audit of the accounting finds.
@@ -146,9 +146,9 @@ struct StoreFixture {
     /// Returns a settlement of a results entry that counts `delivered` pushes of the job as delivered.
     static func settlement(_ record: ResultsRecord, _ job: String, delivered: Int) -> Settlement {
         var settlement = Settlement(entry: record.id)
-        var booked = Settlement.Job(id: job)
-        booked.delivered = delivered
-        settlement.jobs = [booked]
+        var settledCount = Settlement.Job(id: job)
+        settledCount.delivered = delivered
+        settlement.jobs = [settledCount]
         return settlement
     }
 

@@ -103,7 +103,7 @@ struct SettlePlanTests {
                 Self.token(9).withUnsafeBytes { builder.append(token: $0) }
             }
         }
-        #expect(settlement.answers == 4 && settlement.screened == 4)
+        #expect(settlement.responses == 4 && settlement.screened == 4)
         #expect(settlement.invalidTokens.map(\.isScreened) == [true, false])
     }
 
@@ -181,7 +181,7 @@ struct SettlePlanTests {
                 #"b exhausted 503 after 8 ServiceUnavailable: 4 5 {"aps":{}}"#,
                 #"c unknown 503 after 1 ServiceUnavailable: 6 {"aps":{}}"#,
             ])
-        #expect(settlement.jobs.map(\.failed) == [3, 2, 1, 0, 1] && settlement.answers == 4)
+        #expect(settlement.jobs.map(\.failed) == [3, 2, 1, 0, 1] && settlement.responses == 4)
         #expect(
             kinds(settlement) == [
                 .pushFailed, .pushFailed, .pushFailed, .pushFailed, .pushFailed, .pushFailed,
@@ -337,7 +337,7 @@ struct SettlePlanTests {
         let bare = try plan.countsOnlySettlement(of: record, why: "ERR no")
         #expect(bare.jobs.map(\.id) == ["a", "c", "d", "b"])
         #expect(bare.jobs.map(\.delivered) == [3, 0, 0, 0] && bare.jobs.map(\.failed) == [0, 1, 1, 2])
-        #expect(bare.retries.isEmpty && bare.letters.isEmpty && bare.events.isEmpty && bare.answers == 0)
+        #expect(bare.retries.isEmpty && bare.letters.isEmpty && bare.events.isEmpty && bare.responses == 0)
         #expect(bare.unreadable?.pushes == 4 && bare.unreadable?.original == bytes && bare.lane == .bulk)
     }
 

@@ -12,11 +12,11 @@ import Testing
         var course = BinaryConnectionState(random: &random)
         #expect(take(&course, 11) == .accepted)
         #expect(take(&course, 12, .refused(.invalidToken)) == .refused(.invalidToken, isLost: false))
-        let culprit = BinaryConnectionState.Place(number: 2, identifier: 12)
+        let culprit = BinaryConnectionState.FramePosition(number: 2, identifier: 12)
         #expect(take(&course, 13) == .discarded(after: culprit))
         #expect(take(&course, 14, .refused(.missingPayload)) == .discarded(after: culprit))
         #expect(course.end?.reply == BinaryReply(status: .invalidToken, identifier: 12))
-        #expect(course.end?.place == culprit)
+        #expect(course.end?.position == culprit)
         #expect(course.last.number == 4)
     }
 
@@ -51,7 +51,7 @@ import Testing
         for id: UInt32 in [5, 6, 7] { #expect(take(&course, id, faults: faults) == .accepted) }
         #expect(
             take(&course, 8, faults: faults)
-                == .discarded(after: BinaryConnectionState.Place(number: 3, identifier: 7)))
+                == .discarded(after: BinaryConnectionState.FramePosition(number: 3, identifier: 7)))
         #expect(course.end?.reply == BinaryReply(status: .shutdown, identifier: 7))
         var idle = BinaryConnectionState(random: &random)
         idle.shutDown(faults: faults, random: &random)
@@ -71,7 +71,7 @@ import Testing
             for id: UInt32 in 1...20 { _ = take(&course, id, faults: faults) }
             guard let end = course.end else { continue }
             closed += 1
-            #expect(end.place.number == 2 && end.cause == .none && end.reply == nil && end.isReset)
+            #expect(end.position.number == 2 && end.cause == .none && end.reply == nil && end.isReset)
         }
         #expect((200...400).contains(closed))
     }

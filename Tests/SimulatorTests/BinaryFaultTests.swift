@@ -229,10 +229,10 @@ import Transport
     @Test func `a fault of one address does not affect other addresses`() async throws {
         try await TestGateway.run(.binary { $0.hosts = ["127.0.0.1", "127.0.0.2"] }) { test in
             _ = try await test.control("binary close 1 at=127.0.0.2")
-            for (host, answer) in [("127.0.0.1", reply(8, 2)), ("127.0.0.2", [])] {
+            for (host, response) in [("127.0.0.1", reply(8, 2)), ("127.0.0.2", [])] {
                 let sender = try await test.send(at: host)
                 sender.write(.good(1), .bad(2))
-                #expect(await sender.untilEnd() == answer)
+                #expect(await sender.untilEnd() == response)
             }
             // A command without an address changes all addresses, even those with their own faults.
             _ = try await test.control("binary refuse 1 status=7")
@@ -270,8 +270,8 @@ import Transport
         ])
     func `an invalid command gets an error and changes nothing`(command: String) async throws {
         try await TestGateway.run(.binary { $0.faults = [] }) { test in
-            let answer = try await test.control(command)
-            #expect(answer["ok"] as? Bool == false)
+            let response = try await test.control(command)
+            #expect(response["ok"] as? Bool == false)
             #expect(test.gateway.faults == Faults())
         }
     }

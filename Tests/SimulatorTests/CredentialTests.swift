@@ -8,10 +8,10 @@ import Testing
     @Test func `a connection has one stream until a valid provider token arrives`() async throws {
         try await TestGateway.run(.with { $0.streams = 500 }) { test in
             let client = try await test.connect()
-            #expect(try await client.push([("authorization", "")]) == .answer(403, "MissingProviderToken"))
+            #expect(try await client.push([("authorization", "")]) == .response(403, "MissingProviderToken"))
             #expect(client.limits == [1])
             client.authorization = try test.authorization()
-            #expect(try await client.pushes(20) == Array(repeating: .answer(200), count: 20))
+            #expect(try await client.pushes(20) == Array(repeating: .response(200), count: 20))
             #expect(client.limits == [1, 500])
         }
     }
@@ -20,7 +20,7 @@ import Testing
         try await TestGateway.run(.with { $0.firstStreamAlone = false }) { test in
             let client = try await test.connect()
             client.authorization = try test.authorization()
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             #expect(client.limits == [1_000])
         }
     }
@@ -31,7 +31,7 @@ import Testing
             func reply(_ authorization: String) async throws -> TestClient.Ending {
                 try await client.push([("authorization", authorization)])
             }
-            let invalid = TestClient.Ending.answer(403, "InvalidProviderToken")
+            let invalid = TestClient.Ending.response(403, "InvalidProviderToken")
             #expect(try await reply(try test.authorization(key: "ABCDEFGHIJ")) == invalid)
             #expect(try await reply(try test.authorization(team: "ABCDEFGHIJ")) == invalid)
             let other = NSTemporaryDirectory() + "pushfarm-key-\(UUID().uuidString).p8"
@@ -40,8 +40,8 @@ import Testing
             #expect(try await reply(try test.authorization(file: other)) == invalid)
             #expect(try await reply(try test.authorization(age: -4_000)) == invalid)
             #expect(
-                try await reply(try test.authorization(age: 3_700)) == .answer(403, "ExpiredProviderToken"))
-            #expect(try await reply(try test.authorization()) == .answer(200))
+                try await reply(try test.authorization(age: 3_700)) == .response(403, "ExpiredProviderToken"))
+            #expect(try await reply(try test.authorization()) == .response(200))
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
             let der = ES256Signature.der(fromRaw: raw)
             let signature = String(decoding: Base64URL.encode(der), as: UTF8.self)
             client.authorization = "bearer \(parts[0]).\(parts[1]).\(signature)"
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
         }
     }
 
@@ -61,8 +61,8 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             let other = [("authorization", try test.authorization(age: 100))]
-            #expect(try await client.push(other) == .answer(429, "TooManyProviderTokenUpdates"))
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push(other) == .response(429, "TooManyProviderTokenUpdates"))
+            #expect(try await client.push() == .response(200))
         }
     }
 
@@ -84,10 +84,10 @@ import Testing
             let sandbox = try test.authorization(key: "SANDBOXKEY", team: "T", file: file)
             #expect(
                 try await client.push([("authorization", sandbox)])
-                    == .answer(403, "BadEnvironmentKeyIdInToken"))
+                    == .response(403, "BadEnvironmentKeyIdInToken"))
             client.authorization = try test.authorization(key: "TOPICKEY01", team: "T", file: file)
-            #expect(try await client.push() == .answer(400, "TopicDisallowed"))
-            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(200))
+            #expect(try await client.push() == .response(400, "TopicDisallowed"))
+            #expect(try await client.push([("apns-topic", "com.other")]) == .response(200))
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
         }
         try await TestGateway.run(options) { test in
             let client = try await test.connectAndStart()
-            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(400, "TopicDisallowed"))
+            #expect(try await client.push([("apns-topic", "com.other")]) == .response(400, "TopicDisallowed"))
         }
         let folder = NSTemporaryDirectory() + "pushfarm-keys-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -112,12 +112,12 @@ import Testing
         try await TestGateway.run(other) { test in
             let client = try await test.connectAndStart()
             let voip = [("apns-topic", "com.other.voip"), ("apns-push-type", "voip")]
-            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(400, "TopicDisallowed"))
-            #expect(try await client.push(voip) == .answer(400, "TopicDisallowed"))
+            #expect(try await client.push([("apns-topic", "com.other")]) == .response(400, "TopicDisallowed"))
+            #expect(try await client.push(voip) == .response(400, "TopicDisallowed"))
             let its = try await test.connect()
             its.authorization = try test.authorization(key: "OTHERKEY01", team: "OTHERTEAM1", file: file)
-            #expect(try await its.push() == .answer(400, "TopicDisallowed"))
-            #expect(try await its.push([("apns-topic", "com.other")]) == .answer(200))
+            #expect(try await its.push() == .response(400, "TopicDisallowed"))
+            #expect(try await its.push([("apns-topic", "com.other")]) == .response(200))
         }
     }
 
@@ -128,7 +128,7 @@ import Testing
         try await TestGateway.run(sandbox) { test in
             let client = try await test.connect()
             client.authorization = try test.authorization()
-            #expect(try await client.push() == .answer(403, "BadEnvironmentKeyIdInToken"))
+            #expect(try await client.push() == .response(403, "BadEnvironmentKeyIdInToken"))
         }
         let unknown = SimulatorOptions.with { $0.keyTopics = ["NOSUCHKEY1": ["com.other"]] }
         await #expect(
@@ -141,12 +141,12 @@ import Testing
         try await TestGateway.run { test in
             let identity = try TLSIdentity(file: test.gateway.credentials.clientPEM)
             let client = try await test.connect(certificate: identity)
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             #expect(client.limits == [1_000])
-            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(400, "TopicDisallowed"))
-            #expect(try await client.push([("apns-topic", "")]) == .answer(400, "MissingTopic"))
+            #expect(try await client.push([("apns-topic", "com.other")]) == .response(400, "TopicDisallowed"))
+            #expect(try await client.push([("apns-topic", "")]) == .response(400, "MissingTopic"))
             let voip = [("apns-topic", "com.example.demo.voip"), ("apns-push-type", "voip")]
-            #expect(try await client.push(voip) == .answer(200))
+            #expect(try await client.push(voip) == .response(200))
         }
     }
 
@@ -155,7 +155,7 @@ import Testing
             let bytes = try Data(contentsOf: URL(fileURLWithPath: test.gateway.credentials.clientPKCS12))
             let identity = try TLSIdentity(pkcs12: Array(bytes), password: SimulatorCredentials.password)
             let client = try await test.connect(certificate: identity)
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
         }
     }
 
@@ -179,7 +179,7 @@ import Testing
             let identity = try ThrowAwayAuthority(pem: Array(pem)).client(
                 bundle: "com.example.demo", validity: Validity(notBefore: now - 900, notAfter: now - 60))
             let client = try await test.connect(certificate: identity)
-            #expect(try await client.push() == .answer(403, "BadCertificate"))
+            #expect(try await client.push() == .response(403, "BadCertificate"))
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
             _ = try await test.control(command)
             let start = ContinuousClock.now
             let endings = try await client.pushes(10)
-            #expect(endings == Array(repeating: .answer(200), count: 10))
+            #expect(endings == Array(repeating: .response(200), count: 10))
             #expect(ContinuousClock.now - start >= .milliseconds(45))
             #expect(try test.ledger().count == 11)
         }
@@ -21,7 +21,7 @@ import Testing
         try await TestGateway.run(.with { $0.faults = ["goaway 5 reason=Shutdown"] }) { test in
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(10)
-            #expect(endings.prefix(4) == Array(repeating: .answer(200), count: 4)[...])
+            #expect(endings.prefix(4) == Array(repeating: .response(200), count: 4)[...])
             #expect(endings.dropFirst(4).allSatisfy { $0 == .closed(code: 7, unprocessed: true) })
             #expect(client.goAways == [#"9 {"reason":"Shutdown"}"#])
             await client.until { client.end != nil }
@@ -70,7 +70,7 @@ import Testing
                 return
             }
             #expect(
-                try await client.push([("x-filler", String(repeating: "y", count: 7_000))]) == .answer(200))
+                try await client.push([("x-filler", String(repeating: "y", count: 7_000))]) == .response(200))
             #expect(client.goAways == [])
         }
     }
@@ -81,7 +81,7 @@ import Testing
             _ = try await test.control("refuse 100%")
             #expect(try await client.push() == .closed(code: 7, unprocessed: true))
             _ = try await test.control("refuse off")
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             #expect(try test.ledger().map { $0["reason"] } == [nil, "REFUSED_STREAM", nil])
             #expect(test.gateway.counters.refusedStreams == 1)
         }
@@ -114,7 +114,7 @@ import Testing
             #expect((20...80).contains(silent))
             client.close()
             let endings = try await all.value
-            #expect(endings.filter { $0 == .answer(200) }.count == 100 - silent)
+            #expect(endings.filter { $0 == .response(200) }.count == 100 - silent)
         }
     }
 
@@ -123,13 +123,13 @@ import Testing
             let first = try await test.connectAndStart()
             let second = try await test.connectAndStart()
             _ = try await test.control("cut 3")
-            #expect(try await first.push() == .answer(200))
+            #expect(try await first.push() == .response(200))
             guard case .closed(_, unprocessed: false) = try await first.push() else {
                 Issue.record("not cut")
                 return
             }
             #expect(first.end != nil)
-            #expect(try await second.push() == .answer(200))
+            #expect(try await second.push() == .response(200))
             _ = try await test.control("cut now")
             await second.until { second.end != nil }
             #expect(test.gateway.counters.cuts == 2)
@@ -140,15 +140,15 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("answer 503")
-            #expect(try await client.push() == .answer(503, "ServiceUnavailable"))
+            #expect(try await client.push() == .response(503, "ServiceUnavailable"))
             _ = try await test.control("answer 429 10s reason=Busy retry-after=7")
             #expect(
                 try await client.push()
-                    == .answered(
+                    == .responded(
                         status: 429, body: #"{"reason":"Busy"}"#, id: TestClient.id, retryAfter: 7))
             _ = try await test.control("answer 500 1ms")
             try await Loop.sleep(for: .milliseconds(5))
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
         }
     }
 
@@ -156,10 +156,10 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("expired-token 1m")
-            #expect(try await client.push() == .answer(403, "ExpiredProviderToken"))
+            #expect(try await client.push() == .response(403, "ExpiredProviderToken"))
             await client.until { client.limit == 1 }
             _ = try await test.control("expired-token off")
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             #expect(client.limits == [1, 1_000, 1, 1_000])
         }
     }
@@ -168,9 +168,9 @@ import Testing
         try await TestGateway.run(.with { $0.limitDropsAfterExpiredToken = false }) { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("expired-token 1m")
-            #expect(try await client.push() == .answer(403, "ExpiredProviderToken"))
+            #expect(try await client.push() == .response(403, "ExpiredProviderToken"))
             _ = try await test.control("expired-token off")
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             #expect(client.limits == [1, 1_000])
         }
     }
@@ -193,7 +193,7 @@ import Testing
             // resets the connection.
             try await client.writeUnknownFrames(bytes: 200_000)
             client.isReading = true
-            #expect(try await pushes.value == Array(repeating: .answer(200), count: 20))
+            #expect(try await pushes.value == Array(repeating: .response(200), count: 20))
             await client.until { client.end != nil }
             #expect(client.end == "closed by the peer")
             #expect(client.goAways == [#"43 {"reason":"Shutdown"}"#])
@@ -206,7 +206,7 @@ import Testing
             let client = try await test.connectAndStart()
             _ = try await test.control("streams 3")
             await client.until { client.limit == 3 }
-            #expect(try await client.pushes(10) == Array(repeating: .answer(200), count: 10))
+            #expect(try await client.pushes(10) == Array(repeating: .response(200), count: 10))
             let later = try await test.connectAndStart()
             #expect(later.limits == [1, 3])
         }
@@ -237,9 +237,9 @@ import Testing
     @Test func `an option lowers the stream limit after a refusal`() async throws {
         try await TestGateway.run(.with { $0.limitDropsAfterRefusal = true }) { test in
             let client = try await test.connectAndStart()
-            #expect(try await client.push(token: "xx") == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(token: "xx") == .response(400, "BadDeviceToken"))
             await client.until { client.limit == 1 }
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             await client.until { client.limit == 1_000 }
         }
     }
@@ -283,12 +283,12 @@ import Testing
             for round in 0..<4 {
                 endings += try await client.pushes(50, token: String(repeating: "a\(round)", count: 32))
             }
-            let accepted = endings.count { $0 == .answer(200) }
+            let accepted = endings.count { $0 == .response(200) }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             #expect(accepted >= 2 && Double(accepted) <= 20 * seconds + 3)
-            #expect(endings.count { $0 == .answer(429, "TooManyRequests") } == 200 - accepted)
+            #expect(endings.count { $0 == .response(429, "TooManyRequests") } == 200 - accepted)
             _ = try await test.control("rate off")
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
         }
     }
 
@@ -296,8 +296,8 @@ import Testing
         try await TestGateway.run(.with { $0.pushesPerTokenAndSecond = 2 }) { test in
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(20)
-            #expect(endings.contains(.answer(429, "TooManyRequests")))
-            #expect(try await client.push(token: String(repeating: "bb", count: 32)) == .answer(200))
+            #expect(endings.contains(.response(429, "TooManyRequests")))
+            #expect(try await client.push(token: String(repeating: "bb", count: 32)) == .response(200))
         }
     }
 
@@ -308,7 +308,7 @@ import Testing
                 try await client.push(token: "0ff00000" + String(repeating: "1", count: 56))
             }
             #expect(await until { test.gateway.counters.silentStreams == 1 })
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             client.close()
             #expect(try await hanging.value == .closed(code: 8, unprocessed: false))
         }

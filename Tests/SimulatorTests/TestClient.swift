@@ -7,11 +7,11 @@ import Transport
 @Loop final class TestClient {
     /// The result of one request.
     enum Ending: Equatable, Sendable {
-        case answered(status: UInt16, body: String, id: String, retryAfter: UInt32?)
+        case responded(status: UInt16, body: String, id: String, retryAfter: UInt32?)
         case closed(code: UInt32, unprocessed: Bool)
 
-        static func answer(_ status: UInt16, _ reason: String? = nil) -> Ending {
-            .answered(
+        static func response(_ status: UInt16, _ reason: String? = nil) -> Ending {
+            .responded(
                 status: status, body: reason.map { "{\"reason\":\"\($0)\"}" } ?? "", id: TestClient.id,
                 retryAfter: nil)
         }
@@ -156,7 +156,7 @@ import Transport
         while let event = session.nextEvent() {
             switch event {
             case .responded(let response):
-                let ending = Ending.answered(
+                let ending = Ending.responded(
                     status: response.status, body: String(decoding: response.body, as: UTF8.self),
                     id: String(decoding: response.messageID, as: UTF8.self), retryAfter: response.retryAfter)
                 uniqueIDs.append(String(decoding: response.uniqueID, as: UTF8.self))

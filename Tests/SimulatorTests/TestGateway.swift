@@ -127,7 +127,7 @@ import Transport
         let client = try await connect()
         client.authorization = try authorization()
         let reply = try await client.push()
-        guard reply == .answer(200) else { throw Unexpected(what: "\(reply)") }
+        guard reply == .response(200) else { throw Unexpected(what: "\(reply)") }
         return client
     }
 

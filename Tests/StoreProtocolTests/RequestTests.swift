@@ -57,7 +57,7 @@ import Testing
     @Test func `a reply of another form is an error that names the request`() {
         #expect(throws: StoreError.unexpectedReply("PromoteDue, short")) { try PromoteDue.read(.array([])) }
         #expect(throws: StoreError.unexpectedReply("ReadPushCounts")) { try ReadPushCounts.read(.integer(1)) }
-        #expect(throws: StoreError.fenced(field: "07")) {
+        #expect(throws: StoreError.fenced(lease: "07")) {
             try PutBack.result(.error(RESPServerError(message: "FENCED 07")))
         }
     }

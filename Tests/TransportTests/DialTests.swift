@@ -138,14 +138,14 @@ import Testing
 
     @Test func `a peer that closes in the handshake or does not speak TLS is an error`() async throws {
         try await onLoop { () async throws -> Void in
-            for answer in ["", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
+            for response in ["", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
                 let server = try await Server(.plain)
                 var dial = server.dial
                 dial.tls = try Self.client()
                 let talk = Loop.task {
                     let party = try await server.accepted.next()
                     _ = try await party.arrivals.next()
-                    party.write(answer)
+                    party.write(response)
                     party.stream.close()
                 }
                 #expect(await Self.outcome(of: dial).hasPrefix("TLS: "))

@@ -12,20 +12,20 @@ import Testing
         let listener: Listener
         let requests = Mailbox<String>()
         private static func serve(
-            _ stream: ByteStream, answer: String, to target: Endpoint?, _ requests: Mailbox<String>
+            _ stream: ByteStream, response: String, to target: Endpoint?, _ requests: Mailbox<String>
         ) {
             let client = TestPeer(stream)
             var upstream: ByteStream?
             stream.onBytes = { bytes in
                 if let upstream { return upstream.write(bytes) }
                 requests.put(String(decoding: bytes, as: UTF8.self))
-                guard let target else { return client.write(answer) }
+                guard let target else { return client.write(response) }
                 Loop.task {
                     let other = try await Dial(target, timeout: .seconds(20)).connect()
                     upstream = other
                     other.onBytes = { client.stream.write($0) }
                     other.onEnd = { _ in client.stream.close() }
-                    client.write(answer)
+                    client.write(response)
                 }
             }
             stream.onEnd = { _ in
@@ -35,12 +35,12 @@ import Testing
             // The closures keep both streams alive until the client closes its stream.
         }
 
-        init(answer: String, to target: Endpoint? = nil) async throws {
+        init(response: String, to target: Endpoint? = nil) async throws {
             let requests = requests
             var streams: [ByteStream] = []
             listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { stream in
                 streams.append(stream)
-                Self.serve(stream, answer: answer, to: target, requests)
+                Self.serve(stream, response: response, to: target, requests)
             }
         }
 
@@ -53,7 +53,7 @@ import Testing
         try await onLoop { () async throws -> Void in
             let server = try await Server(kind)
             let proxy = try await Proxy(
-                answer: "HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n", to: server.endpoint)
+                response: "HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n", to: server.endpoint)
             var dial = server.dial
             dial.endpoint = .tcp(host: "gateway.invalid", port: 443)
             dial.proxy = proxy.endpoint
@@ -81,10 +81,10 @@ import Testing
         ("HTTP/1.1 200 Half", nil),
         ("", nil),
     ]) func `any other reply opens no tunnel and the wait is bounded`(
-        answer: String, error: String?
+        response: String, error: String?
     ) async throws {
         try await onLoop { () async throws -> Void in
-            let proxy = try await Proxy(answer: answer)
+            let proxy = try await Proxy(response: response)
             let dial = Dial(
                 .tcp(host: "gateway.invalid", port: 443), proxy: proxy.endpoint,
                 timeout: error == nil ? .seconds(3) : .seconds(20))

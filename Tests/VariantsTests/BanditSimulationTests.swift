@@ -46,7 +46,7 @@ struct BanditSimulationTests {
     }
 
     @Test func `the same seed gives the same course, another seed another one`() {
-        func course(_ seed: UInt64) -> BanditSimulation.Course {
+        func course(_ seed: UInt64) -> BanditSimulation.MeanResults {
             BanditSimulation(chances: [0.2, 0.2, 0.2, 0.2, 0.3], simulations: 20, horizon: 30, seed: seed)
                 .course(of: .thompson)
         }

@@ -24,7 +24,7 @@ import Transport
         }
 
         /// Returns the status and the size of the body.
-        func answer() async -> (status: String, bytes: Int) {
+        func response() async -> (status: String, bytes: Int) {
             _ = await until { self.hasEnded }
             let text = String(decoding: received.prefix(200), as: UTF8.self)
             return (String(text.dropFirst(9).prefix(3)), received.count)
@@ -53,8 +53,8 @@ import Transport
             #expect(idle.map(\.hasEnded) == (0..<20).map { $0 < 4 })
             let scraper = try await Client(endpoint)
             scraper.ask("/metrics")
-            let answer = await scraper.answer()
-            #expect(answer.status == "200" && answer.bytes > Self.large.count)
+            let response = await scraper.response()
+            #expect(response.status == "200" && response.bytes > Self.large.count)
             #expect(idle[4].hasEnded && !idle[5].hasEnded)
             // An incomplete request does not count as a request.
             Array("GET /metrics".utf8).withUnsafeBytes { idle[5].stream.write($0) }
@@ -72,12 +72,12 @@ import Transport
             }
             let probe = try await Client(endpoint)
             // Earlier requests arrive first, because they were sent first.
-            _ = await until { server.answers == 12 }
+            _ = await until { server.activeResponses == 12 }
             probe.ask("/healthz")
-            #expect(await probe.answer().status == "200")
+            #expect(await probe.response().status == "200")
             let late = try await Client(endpoint)
             late.ask("/metrics")
-            #expect(await late.answer().status == "503")
+            #expect(await late.response().status == "503")
             server.close()
             withExtendedLifetime(slow) {}
         }
@@ -93,7 +93,7 @@ import Transport
             let (server, endpoint) = try await Self.server()
             let client = try await Client(endpoint)
             Array(request.utf8).withUnsafeBytes { client.stream.write($0) }
-            #expect(await client.answer().status == status)
+            #expect(await client.response().status == status)
             server.close()
         }
     }

@@ -9,13 +9,13 @@ import Transport
 
 /// Sends documents to a server whose responses the test chooses.
 @Suite(.timeLimit(.minutes(2))) struct WebClientTests {
-    /// A server that receives one request after another and sends `answer` for each.
+    /// A server that receives one request after another and sends `response` for each.
     @Loop private final class Server {
         private(set) var listener: Listener!
         private(set) var received: [String] = []
         private var streams: [ByteStream] = []
 
-        init(_ answer: String?, tls: TLSContext? = nil) async throws {
+        init(_ response: String?, tls: TLSContext? = nil) async throws {
             listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: tls) {
                 [unowned self] stream in
                 streams.append(stream)
@@ -23,9 +23,9 @@ import Transport
                 received.append("")
                 stream.onBytes = { [unowned self, unowned stream] bytes in
                     received[place] += String(decoding: bytes, as: UTF8.self)
-                    guard received[place].hasSuffix("}"), let answer else { return }
-                    Array(answer.utf8).withUnsafeBytes { stream.write($0) }
-                    if !answer.hasPrefix("HTTP") { stream.close() }
+                    guard received[place].hasSuffix("}"), let response else { return }
+                    Array(response.utf8).withUnsafeBytes { stream.write($0) }
+                    if !response.hasPrefix("HTTP") { stream.close() }
                 }
             }
         }
@@ -60,11 +60,11 @@ import Transport
         ("SSH-2.0-x\r\n\r\n", "the connection ended without an answer"),
         ("", "the connection ended without an answer"),
     ])
-    func `any status from 200 to 299 is a success`(answer: String, result: String)
+    func `any status from 200 to 299 is a success`(response: String, result: String)
         async throws
     {
         try await onLoop { () async throws -> Void in
-            let server = try await Server(answer)
+            let server = try await Server(response)
             #expect(await Self.post(to: server.port) == result)
             #expect(
                 server.received == [

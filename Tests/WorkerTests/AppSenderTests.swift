@@ -19,7 +19,7 @@ import Testing
             let results = try await farm.results()
             #expect(results == ["delivered": 3200])
             #expect(try await farm.audit() == [])
-            #expect(farm.sender.window.exposure == 0)
+            #expect(farm.sender.window.creditInUse == 0)
         }
     }
 
@@ -250,11 +250,11 @@ import Testing
             try await farm.submit([100, 100, 100])
             try farm.apply(generation: 1, tokenAge: 7200)
             let notice = try await farm.notices.next()
-            guard case .settingRejected(let app, let doubt, let generation, let reason) = notice else {
+            guard case .settingRejected(let app, let unknown, let generation, let reason) = notice else {
                 Issue.record("\(notice)")
                 return
             }
-            #expect(app == "demo" && doubt == .credentialsStale && generation == 1)
+            #expect(app == "demo" && unknown == .credentialsStale && generation == 1)
             #expect(reason == "ExpiredProviderToken" && farm.counters.accepted == 0)
             try farm.apply(generation: 2)
             try await farm.finish()

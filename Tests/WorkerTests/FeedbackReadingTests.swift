@@ -18,7 +18,7 @@ import Testing
         async throws
     {
         try await SenderFixture.run { farm in
-            let service = try EagerService()
+            let service = try FastFeedbackService()
             let order = FeedbackOrder(
                 app: "demo", host: "127.0.0.1", port: service.port, reading: "r1",
                 shards: SenderFixture.shards, limit: 1_000_000)
@@ -46,14 +46,14 @@ import Testing
                 })
             let stored = Int(try redis.run("XLEN", "{pushfarm:demo}:events").integer ?? 0)
             #expect(stored > 10_000)
-            let atRisk = service.taken - service.unacknowledged - stored * EagerService.tupleSize
+            let atRisk = service.taken - service.unacknowledged - stored * FastFeedbackService.tupleSize
             #expect(atRisk > 0 && atRisk < 128 << 10, "\(atRisk) bytes")
             try redis.run("CLIENT", "UNPAUSE")
         }
     }
 
     /// Writes generated tuples to every client, as many as the socket accepts.
-    @Loop private final class EagerService {
+    @Loop private final class FastFeedbackService {
         static let tupleSize = 38
         let port: UInt16
         private(set) var taken = 0

@@ -106,7 +106,7 @@ import Testing
             let results = try await farm.results()
             #expect(results == ["delivered": 1200])
             #expect(try await farm.audit() == [])
-            #expect(farm.sender.window.exposure == 0)
+            #expect(farm.sender.window.creditInUse == 0)
         }
     }
 

@@ -99,8 +99,8 @@ import Testing
             #expect(try await farm.audit() == [])
             #expect(
                 try await farm.sender.store.perform(ReadDepths(shards: SenderFixture.shards)).results == 0)
-            let faults = try await farm.sender.store.perform(ReadFaults(shards: SenderFixture.shards))
-            #expect(faults == ReadFaults.Reply())
+            let faults = try await farm.sender.store.perform(FindDamage(shards: SenderFixture.shards))
+            #expect(faults == FindDamage.Reply())
             gateway.stop()
         }
     }

@@ -16,19 +16,19 @@ import Transport
 
     /// The number of requests with response 200.
     private(set) var accepted = 0
-    private let answer: @Loop () -> Reply
+    private let respond: @Loop () -> Reply
     private var listener: Listener?
     private var peers: [Peer] = []
     /// The number of connections since the start.
     var connections: Int { peers.count }
 
-    private init(_ answer: @escaping @Loop () -> Reply) { self.answer = answer }
+    private init(_ respond: @escaping @Loop () -> Reply) { self.respond = respond }
 
     /// - Parameter identity: the identity that clients trust.
     static func start(
-        _ identity: TLSIdentity, _ answer: @escaping @Loop () -> Reply
+        _ identity: TLSIdentity, _ respond: @escaping @Loop () -> Reply
     ) async throws -> ScriptedGateway {
-        let gateway = ScriptedGateway(answer)
+        let gateway = ScriptedGateway(respond)
         let settings = ServerSettings(identity: identity, applicationProtocols: ["h2"])
         gateway.listener = try await Listener(
             .tcp(host: "127.0.0.1", port: 0), tls: TLSContext(server: settings)
@@ -74,7 +74,7 @@ import Transport
         }
 
         private func respond(to stream: Int32) {
-            let reply = gateway.answer()
+            let reply = gateway.respond()
             guard !reply.isGoAway else { return session.goAway(lastStream: stream) }
             if reply.status == 200 { gateway.accepted += 1 }
             var fields: [HeaderField] = [.fixed(":status", "\(reply.status)")]

@@ -41,7 +41,7 @@ extension SenderFixture {
 
     /// Another host takes a shard over.
     func takeOver(shard: Int) async throws {
-        _ = try await run("HSET", "{pushfarm:demo}:owners", LeaseField.name(ofShard: shard), "9:other:there")
+        _ = try await run("HSET", "{pushfarm:demo}:owners", LeaseID.name(ofShard: shard), "9:other:there")
     }
 
     /// The ids in all lists whose names start with `list`.

@@ -74,9 +74,9 @@ import Testing
         await redis.whenReady()
         let reply = try await sender.store.perform(
             AcquireLeases(
-                nonce: "n1", host: "here", lease: .seconds(600),
-                fields: [.intake] + (0..<Self.shards).map { .shard($0) }))
-        leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
+                nonce: "n1", host: "here", lifetime: .seconds(600),
+                leases: [.intake] + (0..<Self.shards).map { .shard($0) }))
+        leases = reply.states.compactMap { if case .ours(let token) = $0 { token } else { nil } }
         assignAll()
     }
 

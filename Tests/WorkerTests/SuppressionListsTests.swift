@@ -93,7 +93,7 @@ import Testing
             #expect(await until { known() == 3000 })
             let lines = try await store.perform(ReadSuppressed(shard: 0, count: 20))
             for line in lines {
-                _ = try await farm.run("XDEL", "{pushfarm:demo}:suppressed:00", line.place.description)
+                _ = try await farm.run("XDEL", "{pushfarm:demo}:suppressed:00", line.id.description)
             }
             _ = try await farm.run("HINCRBY", "{pushfarm:demo}:suppression", "taken_back", "1")
             farm.sender.searchBatches()

@@ -19,20 +19,20 @@ import Testing
     @Test func `suspect pushes in flight keep the exclusive turn`() async throws {
         try await onLoop { () async throws -> Void in
             let exclusiveTurn = SuspectPushTurn()
-            let (careful, other) = (Sender(), Sender())
-            for member in [careful, other] { exclusiveTurn.join(member) }
-            #expect(!exclusiveTurn.isWanted && exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
-            careful.hasSuspect = true
-            #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.allows(other))
-            (careful.hasSuspectInFlight, careful.hasNothingInFlight) = (true, false)
-            #expect(exclusiveTurn.admits(careful), "the rest of its group")
+            let (suspect, other) = (Sender(), Sender())
+            for member in [suspect, other] { exclusiveTurn.join(member) }
+            #expect(!exclusiveTurn.isWanted && exclusiveTurn.allows(other) && exclusiveTurn.allows(suspect))
+            suspect.hasSuspect = true
+            #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(suspect) && exclusiveTurn.allows(other))
+            (suspect.hasSuspectInFlight, suspect.hasNothingInFlight) = (true, false)
+            #expect(exclusiveTurn.admits(suspect), "the rest of its group")
             // The app cannot send now, because its lease may have expired or its credentials may be invalid.
-            careful.hasSuspect = false
-            #expect(exclusiveTurn.isWanted && !exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
-            exclusiveTurn.noteResponse(to: careful)
+            suspect.hasSuspect = false
+            #expect(exclusiveTurn.isWanted && !exclusiveTurn.allows(other) && exclusiveTurn.allows(suspect))
+            exclusiveTurn.noteResponse(to: suspect)
             #expect(other.turns == 0, "others of the group are in flight")
-            careful.hasSuspectInFlight = false
-            exclusiveTurn.noteResponse(to: careful)
+            suspect.hasSuspectInFlight = false
+            exclusiveTurn.noteResponse(to: suspect)
             #expect(other.turns == 1 && exclusiveTurn.allows(other) && !exclusiveTurn.isWanted)
         }
     }
@@ -45,7 +45,7 @@ import Testing
             farm.context.exclusiveTurn.join(other)
             // The app has no connection yet. The app counts as idle and keeps its credit.
             try await farm.submit([100])
-            #expect(await until { sender.window.exposure == 100 && !sender.window.checkouts.isPending })
+            #expect(await until { sender.window.creditInUse == 100 && !sender.window.checkouts.isPending })
             #expect(sender.isClearForSuspect)
             (other.hasSuspectInFlight, other.hasNothingInFlight) = (true, false)
             try farm.apply()

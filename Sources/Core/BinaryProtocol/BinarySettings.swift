@@ -56,7 +56,7 @@ package final class BinaryGatewayProfile {
     package var waiting = (pushes: Int.max, connections: 1)
     /// Whether the responses of the gateway's TLS to KeyUpdates show how many bytes the gateway's program has read; nil while
     /// unknown.
-    package var answersQuestions: Bool?
+    package var respondsToQuestions: Bool?
 
     /// The number of pushes to give to one connection before another connection gets pushes.
     package var part: Int { pace.part(of: waiting.pushes, over: waiting.connections) }

@@ -9,7 +9,7 @@ package struct QuietTime: Sendable {
     package let longest: Duration
     /// The delays of the last replies in milliseconds. Each new delay replaces the oldest.
     private var delays: [Int64] = []
-    private var place = 0
+    private var next = 0
     private static let remembered = 256
 
     package init(least: Duration = .seconds(1), longest: Duration = .seconds(5)) {
@@ -30,8 +30,8 @@ package struct QuietTime: Sendable {
         if delays.count < Self.remembered {
             delays.append(milliseconds)
         } else {
-            delays[place] = milliseconds
-            place = (place + 1) % Self.remembered
+            delays[next] = milliseconds
+            next = (next + 1) % Self.remembered
         }
         let sorted = delays.sorted()
         let high = sorted[(sorted.count * 99 + 99) / 100 - 1]

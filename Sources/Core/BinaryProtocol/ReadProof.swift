@@ -15,13 +15,13 @@ package struct ReadProof {
         var end: UInt64
         var askedAt: Instant
         /// The number of responses that had arrived when this question was sent.
-        var answered: Int
+        var responsesBefore: Int
     }
 
     private var open = Deque<Question>()
-    private var answers = 0
+    private var responses = 0
     /// The number of responses that belong to a question.
-    private var answered = 0
+    private var matchedResponses = 0
     private var unconfirmed = Deque<Instant>()
     private var lastAskedAt: Instant?
     private var asked = 0
@@ -41,7 +41,7 @@ package struct ReadProof {
 
     package init() {}
 
-    package var hasAnswers: Bool { answers > 0 }
+    package var hasResponses: Bool { responses > 0 }
 
     /// Whether the two questions at the beginning of a connection are not asked yet.
     package var isBeginning: Bool { asked < 2 }
@@ -56,7 +56,7 @@ package struct ReadProof {
 
     /// Notes a question that was sent after the first `end` bytes of the connection.
     package mutating func asked(behind end: UInt64, at now: Instant) {
-        open.append(Question(end: end, askedAt: now, answered: answered))
+        open.append(Question(end: end, askedAt: now, responsesBefore: matchedResponses))
         lastAskedAt = now
         asked += 1
     }
@@ -65,18 +65,18 @@ package struct ReadProof {
     /// last response.
     ///
     /// - Returns: whether the number of responses has grown.
-    package mutating func answered(_ total: Int) -> Bool {
-        guard total > answers else { return false }
-        for _ in answers..<total {
+    package mutating func responded(_ total: Int) -> Bool {
+        guard total > responses else { return false }
+        for _ in responses..<total {
             guard let question = open.popFirst() else { break }
             readUpTo = question.end
-            answered += 1
+            matchedResponses += 1
             unconfirmed.append(question.askedAt)
-            while answered - unconfirmed.count < question.answered {
+            while matchedResponses - unconfirmed.count < question.responsesBefore {
                 repliesArrivedUntil = unconfirmed.popFirst()
             }
         }
-        answers = total
+        responses = total
         return true
     }
 }

@@ -14,7 +14,7 @@ extension OperatorCommand: ControlMessage {
     }
 }
 
-extension OperatorAnswer: ControlMessage {
+extension OperatorReply: ControlMessage {
     package func write(to writer: inout ControlWriter) { writer.message(1, host, state.rawValue, text) }
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {

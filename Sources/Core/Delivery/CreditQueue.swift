@@ -4,7 +4,7 @@ import PushModel
 /// The batches that lack send credit for some of their positions, and the limits of that credit.
 struct CreditQueue {
     private var batches: [HeldBatch] = []
-    private let tally: ExposureTally
+    private let creditTotal: CreditTotal
     /// Maximum number of positions that may be granted and unreported.
     var limit = 512
 
@@ -12,7 +12,7 @@ struct CreditQueue {
     /// even from the ``reserve``.
     static let mostDue = 64
 
-    init(_ tally: ExposureTally) { self.tally = tally }
+    init(_ creditTotal: CreditTotal) { self.creditTotal = creditTotal }
 
     /// The part of the limit that lane bulk leaves free for lane high, so that an urgent push does not wait for a campaign's
     /// credit.
@@ -22,7 +22,7 @@ struct CreditQueue {
     ///
     /// - Parameter isBulkDue: whether lane high has used its share, so that lane bulk comes next.
     func room(for lane: Lane, isBulkDue: Bool) -> Int {
-        let free = limit - tally.sum
+        let free = limit - creditTotal.sum
         let due = isBulkDue ? min(Self.mostDue, reserve) : 0
         return lane == .high ? free - due : max(free - reserve, min(free, due))
     }
@@ -47,6 +47,6 @@ struct CreditQueue {
 /// The sum of ``HeldBatch/exposure`` over all held batches of a window, plus the credit that the window has requested.
 ///
 /// The sum is kept up to date, because every report reads the sum and a window may hold hundreds of batches.
-final class ExposureTally {
+final class CreditTotal {
     var sum = 0
 }

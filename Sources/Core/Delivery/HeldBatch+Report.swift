@@ -34,7 +34,7 @@ extension HeldBatch {
     func reportAccepted() {
         endReport { $0 == .reportingDelivered ? .reportedDelivered : .reportedOther }
         reported += reporting
-        exposure -= reporting
+        creditInUse -= reporting
         if let current { reports.append(current) }
         (reporting, current) = (0, nil)
     }

@@ -39,18 +39,18 @@ extension HeldBatch {
             positions[position] == .inFlight, "position \(position) given back in \(positions[position])")
         positions[position] = .open
         inFlight -= 1
-        if !isExposed(position) { exposure -= 1 }
+        if !usesCredit(position) { creditInUse -= 1 }
         cursor = min(cursor, position)
     }
 
     package func segment(of position: Int) -> Int { Int(batch.pushes[position].segment) }
 
     package func head(of segment: Int, appTopic: String) -> PushHead {
-        segmentInUse.head(of: segment, in: batch, appTopic: appTopic)
+        sharedHead.head(of: segment, in: batch, appTopic: appTopic)
     }
 
     package func pushID(of position: Int, token: UnsafeRawBufferPointer) -> PushID {
-        segmentInUse.job(of: segment(of: position), in: batch).pushID(token: token)
+        sharedHead.job(of: segment(of: position), in: batch).pushID(token: token)
     }
 
     /// A number that usually differs between devices. The number is computed from the last bytes of the token.
@@ -82,7 +82,7 @@ extension HeldBatch {
 
     private func drop(_ position: Int) {
         markReported(position)
-        exposure -= 1
+        creditInUse -= 1
     }
 
     private func take(_ position: Int) -> Int {
@@ -94,7 +94,7 @@ extension HeldBatch {
 
 /// The request head that the pushes of a segment share. The head is built for the segment's first push and kept until another
 /// segment is sent.
-struct SegmentInUse {
+struct SharedPushHead {
     private var head: (segment: Int, appTopic: String, head: PushHead)?
     private var job: (segment: Int, job: PushID.Job)?
 

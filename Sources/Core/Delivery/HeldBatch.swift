@@ -50,8 +50,8 @@ package final class HeldBatch {
     var reported = 0
     /// The number of positions that are granted or in flight and whose outcome Redis does not have. If this worker crashed now,
     /// the outcomes of these positions would be unknown.
-    var exposure = 0 {
-        didSet { tally.sum += exposure - oldValue }
+    var creditInUse = 0 {
+        didSet { creditTotal.sum += creditInUse - oldValue }
     }
     /// Which pushes of the batch were in flight when a worker crashed.
     private var suspicion: Suspicion?
@@ -66,12 +66,12 @@ package final class HeldBatch {
     var reports: [OutcomeReport] = []
     /// The report in progress.
     var current: OutcomeReport?
-    var segmentInUse = SegmentInUse()
+    var sharedHead = SharedPushHead()
     /// The number of positions for which credit was requested. These positions count as granted until Redis replies.
     var asked = 0 {
-        didSet { tally.sum += asked - oldValue }
+        didSet { creditTotal.sum += asked - oldValue }
     }
-    private var tally: ExposureTally
+    private var creditTotal: CreditTotal
     let faults: FaultInjection<InjectedDeliveryFault>
     /// Whether this worker has released the batch.
     private(set) var isReleased = false
@@ -90,10 +90,10 @@ package final class HeldBatch {
     /// - Parameter map: one byte per position; "." means open.
     init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
-        suspicion: Suspicion?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally(),
+        suspicion: Suspicion?, map: [UInt8], batch: Batch, creditTotal: CreditTotal = CreditTotal(),
         route: ShardRoute = ShardRoute(), faults: FaultInjection<InjectedDeliveryFault> = FaultInjection()
     ) {
-        (self.tally, self.route, self.faults) = (tally, route, faults)
+        (self.creditTotal, self.route, self.faults) = (creditTotal, route, faults)
         self.number = number
         self.id = id
         self.shard = shard
@@ -105,16 +105,16 @@ package final class HeldBatch {
         self.batch = batch
         positions = map.map { $0 == UInt8(ascii: ".") ? .open : .known }
         reported = positions.count { $0 == .known }
-        exposure = positions[..<self.granted].count { $0 == .open }
-        tally.sum += exposure
+        creditInUse = positions[..<self.granted].count { $0 == .open }
+        creditTotal.sum += creditInUse
         route.join(self)
     }
 
     /// Removes the batch's exposure from the tally when the batch is released.
-    func removeFromTally() {
-        guard !faults.has(.leavesExposure) else { return }
-        tally.sum -= exposure + asked
-        tally = ExposureTally()
+    func removeFromCreditTotal() {
+        guard !faults.has(.leavesCredit) else { return }
+        creditTotal.sum -= creditInUse + asked
+        creditTotal = CreditTotal()
     }
 
     /// Removes the released batch from its route. The batch has no pushes in flight.
@@ -186,7 +186,7 @@ package final class HeldBatch {
     func grant(upTo position: Int) {
         let limit = min(faults.has(.grantsMore) ? position + 1 : position, count)
         guard limit > granted else { return }
-        exposure += positions[granted..<limit].count { $0 == .open }
+        creditInUse += positions[granted..<limit].count { $0 == .open }
         granted = limit
     }
 
@@ -238,10 +238,10 @@ package final class HeldBatch {
 
     /// Recomputes the exposure.
     func recount() {
-        exposure = positions.indices.count { isExposed($0) }
+        creditInUse = positions.indices.count { usesCredit($0) }
     }
 
-    func isExposed(_ position: Int) -> Bool {
+    func usesCredit(_ position: Int) -> Bool {
         let state = positions[position]
         return state == .open ? position < granted && ownership == .ours : !state.isReported
     }

@@ -44,7 +44,7 @@ struct HeldBatches {
     mutating func remove(_ batch: HeldBatch) -> Bool {
         guard drop(batch.number) else { return false }
         forgetID(batch.id)
-        batch.removeFromTally()
+        batch.removeFromCreditTotal()
         batch.removeFromRoute()
         if batch.route.batches == 0 { routes[batch.list] = nil }
         return true

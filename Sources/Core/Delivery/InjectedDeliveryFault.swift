@@ -22,7 +22,7 @@ package enum InjectedDeliveryFault: Sendable {
     /// Requests more credit than the limit allows.
     case asksForMore
     /// Leaves the exposure of released batches in the tally.
-    case leavesExposure
+    case leavesCredit
     /// Treats pushes in flight as open.
     case resendsInFlight
 

@@ -27,9 +27,9 @@ struct LaneQueues {
     /// Inserts a batch into its lane by age, unless the lane already contains it.
     mutating func insert(_ batch: HeldBatch) {
         let lane = Int(batch.lane.rawValue)
-        let place = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
-        if place == waiting[lane].endIndex || waiting[lane][place] !== batch {
-            waiting[lane].insert(batch, at: place)
+        let index = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
+        if index == waiting[lane].endIndex || waiting[lane][index] !== batch {
+            waiting[lane].insert(batch, at: index)
         }
     }
 

@@ -111,7 +111,7 @@ struct RecentOutcomes {
     }
 
     /// Notes that a repeated report got a reply or failed.
-    mutating func answered() { inFlight -= 1 }
+    mutating func repeatEnded() { inFlight -= 1 }
 
     private mutating func nextRepeat() -> ReleasedBatch? {
         guard let first = entries.first?.number else { return nil }

@@ -7,7 +7,7 @@ package import StoreProtocol
 /// Only one checkout is in progress at a time.
 struct ShardCheckouts {
     let shards = ReadyShards()
-    private let tally: ExposureTally
+    private let creditTotal: CreditTotal
     /// Shards in which Redis may assign batches to this worker that the worker does not hold.
     private(set) var unconfirmed: Set<Int> = []
     private var pending: Checkout?
@@ -17,7 +17,7 @@ struct ShardCheckouts {
     /// Maximum number of batches per call, which limits how long the script blocks Redis.
     private static let batchesPerCall = 8
 
-    init(_ tally: ExposureTally) { self.tally = tally }
+    init(_ creditTotal: CreditTotal) { self.creditTotal = creditTotal }
 
     var isPending: Bool { pending != nil }
     /// The credit that the checkout in progress requests.
@@ -81,13 +81,13 @@ struct ShardCheckouts {
 
     private mutating func begin(_ request: Checkout) -> Checkout {
         pending = request
-        tally.sum += request.credit
+        creditTotal.sum += request.credit
         return request
     }
 
     /// Handles the reply to a checkout, or its failure.
-    mutating func answered(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
-        tally.sum -= credit
+    mutating func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
+        creditTotal.sum -= credit
         pending = nil
         let asked = request.shards.map(\.number)
         switch result {

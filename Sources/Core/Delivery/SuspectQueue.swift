@@ -23,7 +23,7 @@ struct SuspectQueue {
         waiting.removeAll { !$0.isSuspect || $0.ownership != .ours || $0.isHalted }
         // A batch that has credit, for example after its shard was withdrawn and returned, precedes batches without
         // credit.
-        return waiting.first { $0.exposure + $0.asked > 0 } ?? waiting.first
+        return waiting.first { $0.creditInUse + $0.asked > 0 } ?? waiting.first
     }
 
     /// Whether pushes of a suspect batch are in flight. Batches that may send no more pushes are included.

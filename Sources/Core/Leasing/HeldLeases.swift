@@ -32,7 +32,7 @@ package final class HeldLeases {
     private let shards: Int
     private var nonces: LeaseNonce
     private var demand: LeaseDemand
-    /// Whether Redis reported another owner for one of this host's fields. If so, the next round acquires all leases again.
+    /// Whether Redis reported another owner for one of this host's leases. If so, the next round acquires all leases again.
     package private(set) var isFenced = false
     /// Whether the host acquires no more leases, because its coordinator exits or hands all leases over.
     private(set) var isEnding = false
@@ -41,7 +41,7 @@ package final class HeldLeases {
     package var isQuiet = false
     private var owned = OwnedLeases()
     private var handOver = HandOver()
-    private(set) var pendingReleases: [LeaseField: FenceToken] = [:]
+    private(set) var pendingReleases: [LeaseID: FenceToken] = [:]
     private var stage = Stage.over
     private var isWoken = false
     private var hasChanged = false
@@ -57,7 +57,7 @@ package final class HeldLeases {
         faults = FaultInjection(fault)
         (self.host, self.shards) = (host, shards)
         nonces = LeaseNonce(nonce, predecessor: predecessor)
-        demand = LeaseDemand(AssignedFields(shares, host: host, shards: shards))
+        demand = LeaseDemand(AssignedLeases(shares, host: host, shards: shards))
     }
 
     package var nonce: String { nonces.current }
@@ -135,19 +135,19 @@ package final class HeldLeases {
     }
 
     package func released(_ call: ReleaseLeases) {
-        for (field, token) in call.tokens ?? [:] where pendingReleases[field] == token {
-            pendingReleases[field] = nil
+        for (lease, token) in call.tokens ?? [:] where pendingReleases[lease] == token {
+            pendingReleases[lease] = nil
         }
     }
 
     private var renewal: RenewLeases {
-        RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: owned.fields)
+        RenewLeases(nonce: nonce, host: host, lifetime: LeaseClock.lease, leases: owned.leases)
     }
 
     /// - Returns: the number of lost leases.
     package func renewed(_ call: RenewLeases, _ kept: [Bool]) -> Int {
-        let lost = zip(call.fields, kept).filter { !$0.1 && !faults.has(.keepsLost) }.map(\.0)
-        for field in lost { forget(field) }
+        let lost = zip(call.leases, kept).filter { !$0.1 && !faults.has(.keepsLost) }.map(\.0)
+        for lease in lost { forget(lease) }
         if !lost.isEmpty { hasChanged = true }
         return lost.count
     }
@@ -156,29 +156,29 @@ package final class HeldLeases {
         let missing = owned.missing(of: shards).filter { mayAsk(for: $0) }
         let sorted = demand.classify(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
         return AcquireLeases(
-            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: nonces.predecessor,
-            fields: sorted.wanted, others: sorted.others, takenFromOwner: sorted.takenFromOwner)
+            nonce: nonce, host: host, lifetime: LeaseClock.lease, predecessor: nonces.predecessor,
+            leases: sorted.wanted, others: sorted.others, takenFromOwner: sorted.takenFromOwner)
     }
 
-    /// Makes the next round acquire a field even from a live owner.
-    package func takeFromOwner(_ field: LeaseField) {
-        demand.takeFromOwner(field)
+    /// Makes the next round acquire a lease even from a live owner.
+    package func takeFromOwner(_ lease: LeaseID) {
+        demand.takeFromOwner(lease)
         isWoken = true
     }
 
     /// While a lease is being released, Redis still stores this host's nonce for it. So a request for the lease would acquire it
     /// again.
-    private func mayAsk(for field: LeaseField) -> Bool {
-        pendingReleases[field] == nil || faults.has(.asksForUnreleased)
+    private func mayAsk(for lease: LeaseID) -> Bool {
+        pendingReleases[lease] == nil || faults.has(.asksForUnreleased)
     }
 
     /// - Parameter now: the time before `call` was sent.
     package func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
-        demand.answered(zip(call.all, reply.answers), at: now)
-        for (field, answer) in zip(call.all, reply.answers) {
-            guard case .ours(let token) = answer else { continue }
-            owned.add(field, token)
-            if field == .intake { hasChanged = true }
+        demand.observe(zip(call.all, reply.states), at: now)
+        for (lease, state) in zip(call.all, reply.states) {
+            guard case .ours(let token) = state else { continue }
+            owned.add(lease, token)
+            if lease == .intake { hasChanged = true }
         }
         // A handover that began during the call also includes the newly acquired leases.
         if isEnding { handOverAll(at: now) }
@@ -208,9 +208,9 @@ package final class HeldLeases {
         forgetAll()
     }
 
-    private func forget(_ field: LeaseField) {
-        owned.remove(field)
-        if case .shard(let shard) = field { handOver.ended(shard) }
+    private func forget(_ lease: LeaseID) {
+        owned.remove(lease)
+        if case .shard(let shard) = lease { handOver.ended(shard) }
     }
 
     // MARK: Handing over

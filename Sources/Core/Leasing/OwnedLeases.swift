@@ -9,8 +9,8 @@ struct OwnedLeases {
 
     var isEmpty: Bool { intake == nil && tokens.isEmpty }
 
-    /// The owned fields: the intake, then the shards in order.
-    var fields: [LeaseField] {
+    /// The owned leases: the intake, then the shards in order.
+    var leases: [LeaseID] {
         (intake == nil ? [] : [.intake]) + tokens.keys.sorted().map { .shard($0) }
     }
 
@@ -19,14 +19,14 @@ struct OwnedLeases {
         unreclaimed.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } }
     }
 
-    /// The fields that the host does not own: shards in order, then the intake.
-    func missing(of shards: Int) -> [LeaseField] {
-        let missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
+    /// The leases that the host does not own: shards in order, then the intake.
+    func missing(of shards: Int) -> [LeaseID] {
+        let missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseID.shard($0) }
         return intake == nil ? missing + [.intake] : missing
     }
 
-    mutating func add(_ field: LeaseField, _ token: FenceToken) {
-        switch field {
+    mutating func add(_ lease: LeaseID, _ token: FenceToken) {
+        switch lease {
         case .intake: intake = token
         case .shard(let shard):
             tokens[shard] = token
@@ -34,8 +34,8 @@ struct OwnedLeases {
         }
     }
 
-    mutating func remove(_ field: LeaseField) {
-        switch field {
+    mutating func remove(_ lease: LeaseID) {
+        switch lease {
         case .intake: intake = nil
         case .shard(let shard):
             tokens[shard] = nil

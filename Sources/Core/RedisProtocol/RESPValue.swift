@@ -23,7 +23,7 @@ package struct RESPServerError: Error, Equatable, Sendable {
 
 /// Each accessor returns nil if the reply has another type. Then the caller reports which type it expected.
 extension RESPValue {
-    /// The reply as an integer, clamped to ±`ForeignNumber.limit`.
+    /// The reply as an integer, clamped to ±`WholeNumber.limit`.
     package var integer: Int64? {
         if case .integer(let value) = self { Int64(foreign: value) } else { nil }
     }
@@ -65,11 +65,11 @@ extension RESPValue {
         if case .error(let error) = self { error } else { nil }
     }
 
-    /// Whether the reply contains an integer beyond `ForeignNumber.limit`, so that ``integer`` differs from the integer in the
+    /// Whether the reply contains an integer beyond `WholeNumber.limit`, so that ``integer`` differs from the integer in the
     /// reply.
     package var hasClampedNumber: Bool {
         switch self {
-        case .integer(let value): value.magnitude > ForeignNumber.limit.magnitude
+        case .integer(let value): value.magnitude > WholeNumber.limit.magnitude
         case .array(let values): values.contains(where: \.hasClampedNumber)
         case .simple, .error, .bulk, .null: false
         }

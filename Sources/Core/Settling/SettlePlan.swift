@@ -38,18 +38,18 @@ package struct SettlePlan {
             switch item.result {
             case .delivered(let tokens):
                 settlement.deliver(item, tokens, in: entry)
-                settlement.countAnswers(item.count)
+                settlement.countResponses(item.count)
             case .failed(let failure):
                 let text = Self.reason(entry.text(failure.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
-                if FarmReason(rawValue: text) == nil { settlement.countAnswers(item.count) }
+                if FarmReason(rawValue: text) == nil { settlement.countResponses(item.count) }
                 settlement.addEvents(failure, reason: text, in: entry, now: now) { token in
                     token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
                 }
             case .letter(let letter):
                 let text = Self.reason(entry.text(letter.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
-                if FarmReason(rawValue: text) == nil { settlement.countAnswers(item.count) }
+                if FarmReason(rawValue: text) == nil { settlement.countResponses(item.count) }
                 settlement.keepDeadLetter(letter.segment, of: entry, reason: text, status: letter.status)
                 settlement.addEvents(
                     .pushFailed, entry.pushes[letter.segment.pushes].lazy.map(\.token), of: entry,

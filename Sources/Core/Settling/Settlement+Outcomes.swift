@@ -6,8 +6,8 @@ extension Settlement {
     var job: String { jobs[jobs.count - 1].id }
 
     /// Counts gateway responses to pushes of the last job.
-    mutating func countAnswers(_ count: Int) {
-        if ScreeningJob.isScreening(job) { screened += count } else { answers += count }
+    mutating func countResponses(_ count: Int) {
+        if ScreeningJob.isScreening(job) { screened += count } else { responses += count }
     }
 
     mutating func deliver(_ item: ResultsEntry.Item, _ tokens: Range<Int>, in entry: ResultsEntry) {
@@ -99,7 +99,7 @@ extension Settlement {
             )
         }
         guard failure.isInvalidToken else { return }
-        let cause = SuppressionReason(answer: reason, status: Int(failure.status))
+        let cause = SuppressionReason(response: reason, status: Int(failure.status))
         let scope = cause == nil ? nil : failure.scope.flatMap { SuppressionScope(text: entry.text($0)) }
         if let scope { scopes.insert(scope) }
         for token in tokens {

@@ -66,12 +66,12 @@ package struct Keys: Hashable, Sendable {
 
     /// The lists of a shard: ready batches of lane high, ready batches of lane bulk, and batches that workers checked out.
     func batchLists(_ shard: Int) -> [[UInt8]] {
-        ["ready", "bulk", "in_flight"].map { key("\($0):\(LeaseField.name(ofShard: shard))") }
+        ["ready", "bulk", "in_flight"].map { key("\($0):\(LeaseID.name(ofShard: shard))") }
     }
 
     /// The stream with a shard's suppression list.
     package func suppressed(_ shard: Int) -> [UInt8] {
-        key("suppressed:\(LeaseField.name(ofShard: shard))")
+        key("suppressed:\(LeaseID.name(ofShard: shard))")
     }
 
     /// The hash with the progress of the replay with this name.

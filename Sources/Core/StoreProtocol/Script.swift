@@ -9,13 +9,15 @@ package enum Script: String, CaseIterable, Sendable {
     case promoteDue = "promote_due"
     case promoteJob = "promote_job"
     case inFlightShards = "in_flight_shards"
-    case suppress, unconfirmed, feedback, depths, ages, faults, repair
+    case suppress, feedback, depths, ages, repair
+    case resolveUnconfirmed = "resolve_unconfirmed"
+    case findDamage = "find_damage"
     case trim, replay
-    case compareAndSet = "compare_and_set"
+    case swapProviderToken = "swap_provider_token"
     case heartbeat
     case initFarm = "init_farm"
     case operate, alert
-    case appState = "app_state"
+    case updateApp = "update_app"
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
     case checkAccounting = "check_accounting"
@@ -45,7 +47,7 @@ package enum Script: String, CaseIterable, Sendable {
     /// Whether the script changes nothing, so that a Redis user with read rights may run it.
     var isReadOnly: Bool {
         switch self {
-        case .inFlightShards, .depths, .ages, .faults, .checkAccounting: true
+        case .inFlightShards, .depths, .ages, .findDamage, .checkAccounting: true
         default: false
         }
     }
@@ -69,19 +71,19 @@ package enum Script: String, CaseIterable, Sendable {
         case .cancelBatches: PackageResources.cancel_batches_lua
         case .promoteJob: PackageResources.promote_job_lua
         case .suppress: PackageResources.suppress_lua
-        case .unconfirmed: PackageResources.unconfirmed_lua
+        case .resolveUnconfirmed: PackageResources.resolve_unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
         case .inFlightShards: PackageResources.in_flight_shards_lua
-        case .appState: PackageResources.app_state_lua
+        case .updateApp: PackageResources.update_app_lua
         case .createGroup: PackageResources.create_group_lua
         case .depths: PackageResources.depths_lua
         case .ages: PackageResources.ages_lua
-        case .faults: PackageResources.faults_lua
+        case .findDamage: PackageResources.find_damage_lua
         case .checkAccounting: PackageResources.check_accounting_lua
         case .repair: PackageResources.repair_lua
         case .trim: PackageResources.trim_lua
         case .replay: PackageResources.replay_lua
-        case .compareAndSet: PackageResources.compare_and_set_lua
+        case .swapProviderToken: PackageResources.swap_provider_token_lua
         case .heartbeat: PackageResources.heartbeat_lua
         case .initFarm: PackageResources.init_farm_lua
         case .operate: PackageResources.operate_lua

@@ -7,7 +7,7 @@ enum SharedScript: String, CaseIterable {
     case appPause = "app_pause"
     case suppression
     case takenJobs = "taken_jobs"
-    case refusals, census
+    case refusals, accounting
     case pauseEntries = "pause_entries"
     case deadLetters = "dead_letters"
 
@@ -36,7 +36,7 @@ enum SharedScript: String, CaseIterable {
         case .suppression: PackageResources.suppression_lua
         case .takenJobs: PackageResources.taken_jobs_lua
         case .refusals: PackageResources.refusals_lua
-        case .census: PackageResources.census_lua
+        case .accounting: PackageResources.accounting_lua
         case .pauseEntries: PackageResources.pause_entries_lua
         case .deadLetters: PackageResources.dead_letters_lua
         }

@@ -3,8 +3,8 @@ package import RedisProtocol
 /// Why a request to the store failed, or may have failed.
 package enum StoreError: Error, Equatable, Sendable {
     case redis(RedisError)
-    /// Another owner has the field ("intake" or a shard number). The caller must stop all work under its old fencing token.
-    case fenced(field: String)
+    /// Another owner has the lease ("intake" or a shard number). The caller must stop all work under its old fencing token.
+    case fenced(lease: String)
     /// The step of the call does not follow the intake's last step in Redis, which is this value. The caller must take the jobs
     /// again from the beginning.
     case outOfStep(Int)
@@ -38,7 +38,7 @@ package enum StoreError: Error, Equatable, Sendable {
     package init(_ error: RESPServerError) {
         let rest = String(decoding: error.message.utf8.dropFirst(error.code.utf8.count + 1), as: UTF8.self)
         switch error.code {
-        case "FENCED": self = .fenced(field: rest)
+        case "FENCED": self = .fenced(lease: rest)
         case "STEP": self = .outOfStep(Int(foreign: rest) ?? 0)
         case "TAKEN": self = .fewerTaken(Int(foreign: rest) ?? 0)
         case "EXISTS": self = .exists(job: rest)
@@ -55,7 +55,7 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .redis(let error): error.description
-        case .fenced(let field): "\(field) has another owner"
+        case .fenced(let lease): "\(lease) has another owner"
         case .outOfStep(let step): "the intake is at step \(step)"
         case .fewerTaken(let count): "\(count) jobs are taken, and not the expected jobs"
         case .exists(let job): "job \(job) exists"

@@ -3,7 +3,7 @@ import PushModel
 /// Simulates an allocation many times with variants whose reward probabilities are known.
 package struct BanditSimulation: Sendable {
     /// The mean results of all simulations, for each push.
-    package struct Course: Equatable, Sendable {
+    package struct MeanResults: Equatable, Sendable {
         /// For each push, the share of simulations (0...1) that chose the variant with the greatest probability.
         package var bestChosen: [Double] = []
         /// The mean reward of each push.
@@ -30,7 +30,7 @@ package struct BanditSimulation: Sendable {
     }
 
     /// Runs the simulations. Choices and rewards are random, but the same seed gives the same result.
-    package func course(of allocation: Allocation) -> Course {
+    package func course(of allocation: Allocation) -> MeanResults {
         let greatest = chances.max() ?? 0
         var random = SeededRandom(seed: seed)
         var (best, rewards) = ([Int](repeating: 0, count: horizon), [Int](repeating: 0, count: horizon))
@@ -44,7 +44,7 @@ package struct BanditSimulation: Sendable {
                 if isRewarded { rewards[push] += 1 }
             }
         }
-        var course = Course()
+        var course = MeanResults()
         var sum = 0.0
         for push in 0..<horizon {
             let reward = Double(rewards[push]) / Double(simulations)

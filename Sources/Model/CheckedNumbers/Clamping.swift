@@ -23,7 +23,7 @@ extension FixedWidthInteger {
 
 extension Duration {
     /// The longest duration to which a number from outside is converted: 2^48 seconds.
-    private static let longestSeconds = Double(ForeignNumber.limit)
+    private static let longestSeconds = Double(WholeNumber.limit)
 
     /// Converts a number of seconds, limited to ±2^48 seconds; NaN gives zero.
     package init(clampingSeconds seconds: Double) {

@@ -5,14 +5,14 @@
 extension FixedWidthInteger {
     @available(*, deprecated, message: "has no bound: use init(foreign:), which is nil beyond 2^48")
     package init?<Text: StringProtocol>(_ text: Text, radix: Int = 10) {
-        let number: Self? = ForeignNumber.parse(text.utf8, radix: radix)
+        let number: Self? = WholeNumber.parse(text.utf8, radix: radix)
         guard let number else { return nil }
         self = number
     }
 
     @available(*, deprecated, message: "has no bound: use init(foreign:), which is nil beyond 2^48")
     package init?(_ text: String) {
-        let number: Self? = ForeignNumber.parse(text.utf8, radix: 10)
+        let number: Self? = WholeNumber.parse(text.utf8, radix: 10)
         guard let number else { return nil }
         self = number
     }

@@ -20,7 +20,7 @@
     /// | `intake.parse` | before a job from the inbox is parsed; the subject is the job's text |
     @Loop package enum Failpoint {
         /// The action that the caller of ``hit(_:of:)`` must carry out. `hit` itself carries out kill, crash, stop and delay.
-        package enum Act: Sendable {
+        package enum Action: Sendable {
             case pass
             /// The caller does not make the call, or drops the call's reply.
             case drop
@@ -42,7 +42,7 @@
         @discardableResult
         package static func hit(
             _ point: @autoclosure () -> String, of subject: @autoclosure () -> String = ""
-        ) -> Act {
+        ) -> Action {
             FailpointController.shared?.hit(point(), subject()) ?? .pass
         }
 

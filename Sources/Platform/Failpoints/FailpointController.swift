@@ -32,7 +32,7 @@
 
         func isWatched(_ point: String) -> Bool { rules.contains { $0.names(point) } }
 
-        func hit(_ point: String, _ subject: @autoclosure () -> String) -> Failpoint.Act {
+        func hit(_ point: String, _ subject: @autoclosure () -> String) -> Failpoint.Action {
             for (index, rule) in rules.enumerated() where rule.applies(to: point, subject()) {
                 guard draws[index].fraction() < rule.probability, mark(rule, point) else { continue }
                 let act = perform(rule.action, point)
@@ -41,7 +41,7 @@
             return .pass
         }
 
-        private func perform(_ action: FailpointRule.Action, _ point: String) -> Failpoint.Act {
+        private func perform(_ action: FailpointRule.Action, _ point: String) -> Failpoint.Action {
             switch action {
             case .kill: kill(getpid(), SIGKILL)
             case .crash: fatalError("failpoint \(point)")

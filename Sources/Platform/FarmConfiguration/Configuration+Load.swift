@@ -41,7 +41,7 @@ extension Configuration {
             do {
                 text = try FileText.read(path)
             } catch {
-                throw ConfigurationError(place: nil, key: nil, problem: .unreadable(error.reason))
+                throw ConfigurationError(source: nil, key: nil, problem: .unreadable(error.reason))
             }
         }
         return try read(
@@ -77,7 +77,7 @@ extension Configuration {
             throw reader.invalid(SettingPath("state_dir"), "the path is too long for the sockets in it")
         }
         redis = try Self.redis(reader)
-        redisPlace = reader.settings[Schema.redis]?.place
+        redisSource = reader.settings[Schema.redis]?.source
         for key in Self.keys { try key.read(reader, into: &self) }
         for name in reader.settings.names(below: Schema.apps) {
             apps.append(try AppReader(reader: reader, app: Schema.apps.appending(name), name: name).read())
@@ -100,7 +100,7 @@ extension Configuration {
             .init("log.level", \.log.level, .choice),
             .init("log.format", \.log.format, .choice),
             .init("log.file", \.log.file, .file),
-            .init("metrics.listen", \.metrics, .parsed(MetricsPlace.init)),
+            .init("metrics.listen", \.metrics, .parsed(MetricsAddress.init)),
             .init("alerts.backlog_age", \.alerts.backlogAge, .count(1...604_800, of: .seconds)),
             .init("alerts.error_share", \.alerts.errorShare, .number(1...100)),
             .init("alerts.redis_memory", \.alerts.redisMemory, .number(1...100)),

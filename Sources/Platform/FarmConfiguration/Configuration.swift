@@ -17,7 +17,7 @@ package struct Configuration: Sendable, Equatable {
     /// The configured Redis; nil if none is configured. See ``redisLocation(privateSocketExists:)``.
     package var redis: RedisLocation?
     /// The file, variable or flag that set ``redis``.
-    package var redisPlace: ConfigurationError.Place?
+    package var redisSource: ConfigurationError.Source?
     /// Absolute path of the folder for sockets, the private Redis, and pid files.
     package var stateDirectory: String
     /// Absolute path of the program that an upgrade starts; nil starts the file of the running program.
@@ -33,7 +33,7 @@ package struct Configuration: Sendable, Equatable {
     package var jobRecordLife: Duration = .seconds(72 * 3600)
     package var log = Log()
     /// The address at which the coordinator serves metrics; nil: no metrics.
-    package var metrics: MetricsPlace?
+    package var metrics: MetricsAddress?
     package var alerts = AlertSettings()
     /// The configured apps, sorted by name.
     package var apps: [AppConfiguration] = []
@@ -73,7 +73,7 @@ package struct Configuration: Sendable, Equatable {
         guard apps.isEmpty else { return }
         let reason = "no app is configured"
         throw ConfigurationError(
-            place: file.map { .file($0, line: 1) }, key: "apps",
+            source: file.map { .file($0, line: 1) }, key: "apps",
             problem: .missing(
                 file == nil
                     ? "\(reason): there is no \(FileText.workingDirectory)/\(Self.defaultFile), and --config names no file"

@@ -1,7 +1,7 @@
-/// A configuration error with its place. The error's description is one line for the user, without secrets.
+/// A configuration error with its source. The error's description is one line for the user, without secrets.
 package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The source of a value: file and line, variable or flag.
-    package enum Place: Sendable, Hashable, CustomStringConvertible {
+    package enum Source: Sendable, Hashable, CustomStringConvertible {
         case file(String, line: Int)
         case environment(String)
         case flag(String)
@@ -25,19 +25,19 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
         case missing(String)
     }
 
-    package var place: Place?
+    package var source: Source?
     /// The dotted key, such as `apps.demo.key.id`.
     package var key: String?
     package var problem: Problem
 
-    package init(place: Place?, key: String?, problem: Problem) {
-        self.place = place
+    package init(source: Source?, key: String?, problem: Problem) {
+        self.source = source
         self.key = key
         self.problem = problem
     }
 
     package var description: String {
-        let start = [place?.description, key].compactMap(\.self).map { $0 + ": " }.joined()
+        let start = [source?.description, key].compactMap(\.self).map { $0 + ": " }.joined()
         return switch problem {
         case .unreadable(let reason), .syntax(let reason), .invalid(let reason), .missing(let reason):
             start + reason
@@ -49,7 +49,7 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
     }
 }
 
-/// Why a value is not valid for its key. The reader of the key adds the place of the value.
+/// Why a value is not valid for its key. The reader of the key adds the source of the value.
 struct InvalidValue: Error {
     let reason: String
 

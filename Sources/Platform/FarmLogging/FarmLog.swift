@@ -4,12 +4,12 @@ import Synchronization
 /// Sets up this process's logging: swift-log writes to ``descriptor``.
 package enum FarmLog {
     private static let threshold = Atomic<Int>(0)
-    private static let place = Atomic<Int32>(Terminal.standardError)
+    private static let descriptorNumber = Atomic<Int32>(Terminal.standardError)
 
     /// The descriptor that all loggers write to; standard error by default.
     package static var descriptor: Int32 {
-        get { place.load(ordering: .relaxed) }
-        set { place.store(newValue, ordering: .relaxed) }
+        get { descriptorNumber.load(ordering: .relaxed) }
+        set { descriptorNumber.store(newValue, ordering: .relaxed) }
     }
 
     /// The log level of all loggers.

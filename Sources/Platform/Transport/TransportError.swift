@@ -18,7 +18,7 @@ package enum TransportError: Error, CustomStringConvertible {
         case .unresolved(let host, let reason): "cannot resolve \(host): \(reason)"
         case .unreachable(let reasons): "cannot connect: \(reasons)"
         case .timedOut(let stage): "timed out: \(stage)"
-        case .proxyRefused(let answer): "the proxy refused: \(answer)"
+        case .proxyRefused(let response): "the proxy refused: \(response)"
         case .tls(let error): "TLS: \(error)"
         case .system(let call, let number): "\(call): \(SystemFailure.call(number))"
         case .pathTooLong(let path): "the socket path is too long: \(path)"

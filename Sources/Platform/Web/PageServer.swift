@@ -18,7 +18,7 @@ package import Transport
 
     private static let mostClients = 16
     /// The maximum number of connections that send responses for paths that are not urgent.
-    private static let mostAnswers = 12
+    private static let mostResponses = 12
 
     /// - Parameters:
     ///   - urgent: the paths of probes.
@@ -60,10 +60,10 @@ package import Transport
         client.onEnd = { [weak self] client in self?.clients.removeAll { $0 === client } }
     }
 
-    var answers: Int { clients.count { !$0.isIdle } }
+    var activeResponses: Int { clients.count { !$0.isIdle } }
 
     private func page(_ path: String) -> PageResponse? {
-        guard urgent.contains(path) || answers < Self.mostAnswers else {
+        guard urgent.contains(path) || activeResponses < Self.mostResponses else {
             return PageResponse(503, "too many responses are being sent")
         }
         return handler(path)
@@ -75,7 +75,7 @@ package import Transport
         private let handler: Handler
         private var head: [UInt8] = []
         private var scanner = HeadScanner()
-        private var answer: [UInt8]?
+        private var response: [UInt8]?
         private var written = 0
         private lazy var limit = Timer { [unowned self] in finish() }
 
@@ -87,7 +87,7 @@ package import Transport
         }
 
         /// True if no request has arrived on the connection yet.
-        var isIdle: Bool { answer == nil }
+        var isIdle: Bool { response == nil }
 
         func close() {
             limit.stop()
@@ -95,14 +95,14 @@ package import Transport
         }
 
         private func receive(_ bytes: UnsafeRawBufferPointer) {
-            guard answer == nil else { return }
+            guard response == nil else { return }
             for byte in bytes {
                 head.append(byte)
-                if scanner.ends(with: byte) || head.count > PageRequest.longestHead { return answerRequest() }
+                if scanner.ends(with: byte) || head.count > PageRequest.longestHead { return respond() }
             }
         }
 
-        private func answerRequest() {
+        private func respond() {
             switch PageRequest.read(head) {
             case .incomplete: return
             case .bad(let status): send(PageResponse(status, "this is no request for a page"), hasBody: true)
@@ -116,15 +116,15 @@ package import Transport
         }
 
         private func send(_ page: PageResponse, hasBody: Bool) {
-            answer = page.bytes(hasBody: hasBody)
+            response = page.bytes(hasBody: hasBody)
             limit.start(after: .seconds(10))
             stream.source = { [unowned self] output in fill(&output) }
             stream.setNeedsFlush()
         }
 
         private func fill(_ output: inout OutputBuffer) {
-            guard let answer else { return }
-            let piece = answer[written..<min(written + (64 << 10), answer.count)]
+            guard let response else { return }
+            let piece = response[written..<min(written + (64 << 10), response.count)]
             guard !piece.isEmpty else { return limit.start(after: .zero) }
             piece.withUnsafeBytes { output.append($0) }
             written += piece.count

@@ -7,14 +7,14 @@ package import Transport
     package enum Failure: Error, Sendable, CustomStringConvertible {
         case transport(TransportError)
         case timedOut
-        case noAnswer
+        case noResponse
         case refused(status: Int)
 
         package var description: String {
             switch self {
             case .transport(let error): "\(error)"
             case .timedOut: "no answer in time"
-            case .noAnswer: "the connection ended without an answer"
+            case .noResponse: "the connection ended without an answer"
             case .refused(let status): "answered \(status)"
             }
         }
@@ -57,10 +57,10 @@ package import Transport
             switch response.read(bytes) {
             case .incomplete: return
             case .status(let status): finish(.success(status))
-            case .bad: finish(.failure(.noAnswer))
+            case .bad: finish(.failure(.noResponse))
             }
         }
-        stream.onEnd = { _ in finish(.failure(.noAnswer)) }
+        stream.onEnd = { _ in finish(.failure(.noResponse)) }
         request.withUnsafeBytes { stream.write($0) }
         await end.wait(atMost: max(.zero, deadline - .now))
         return result ?? .failure(.timedOut)

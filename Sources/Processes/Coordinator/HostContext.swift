@@ -91,11 +91,11 @@ import StoreProtocol
         configuration.workers = next.workers
     }
 
-    /// Logs that a value from outside was refused, at most once in ten minutes for each place.
-    /// - Parameter place: a Redis key, a field of a key, or a channel.
-    func logRefusedValue(at place: String, reason: String) {
-        guard refusedValues.shouldReport(at: place, now: .now) else { return }
-        log.warning("a value is refused", metadata: ["at": "\(place)", "reason": "\(reason)"])
+    /// Logs that a value from outside was refused, at most once in ten minutes for each source.
+    /// - Parameter source: a Redis key, a field of a key, or a channel.
+    func logRefusedValue(at source: String, reason: String) {
+        guard refusedValues.shouldReport(at: source, now: .now) else { return }
+        log.warning("a value is refused", metadata: ["at": "\(source)", "reason": "\(reason)"])
     }
 }
 

@@ -179,7 +179,7 @@ import Supervision
         // After a completed upgrade there are no children to end and no leases to release.
         guard lifecycle.nameHolder != .successor else {
             context.operations.control.shut(isKept: true)
-            return await answerOperators()
+            return await finishOperations()
         }
         context.service.stopping()
         context.upgrade.hostStops()
@@ -187,16 +187,16 @@ import Supervision
         // soon as it is free.
         if lifecycle.nameHolder == .thisProcess { await context.registration.sendHeartbeatAndAnnounce() }
         await context.shutdown.endChildren()
-        await answerOperators()
+        await finishOperations()
         context.operations.control.shut(isKept: lifecycle.nameHolder != .thisProcess)
         if lifecycle.nameHolder == .thisProcess { await context.registration.leave() }
     }
 
     /// Waits until operators who stopped the host have received their replies.
-    private func answerOperators() async {
+    private func finishOperations() async {
         context.lifecycle.childrenHaveEnded()
         context.changes.signal()
-        await context.operations.waitForAnswers()
+        await context.operations.waitForReplies()
     }
 
     private func close() async {

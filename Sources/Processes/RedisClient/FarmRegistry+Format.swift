@@ -64,8 +64,8 @@ extension FarmRegistry {
     /// Whether Redis has a key of one of these apps that was written by a release without a format.
     private func hasUnversionedKeys(_ apps: [String]) async throws(RedisError) -> Bool {
         for app in apps {
-            let answer = try await connection.call(RESPCommand("EXISTS", "{pushfarm:\(app)}:gate"))
-            if answer.integer == 1 { return true }
+            let reply = try await connection.call(RESPCommand("EXISTS", "{pushfarm:\(app)}:gate"))
+            if reply.integer == 1 { return true }
         }
         return false
     }

@@ -65,34 +65,34 @@ extension FarmRegistry {
         }
     }
 
-    package func answer(_ id: String, _ answer: OperatorAnswer) async throws(RedisError) {
+    package func storeReply(_ reply: OperatorReply, to id: String) async throws(RedisError) {
         _ = try await operate(
             id,
             [
-                "answer", answer.host, answer.state.rawValue, answer.text, answer.isLast ? "1" : "0",
+                "answer", reply.host, reply.state.rawValue, reply.text, reply.isLast ? "1" : "0",
                 FarmKeys.answers, id,
             ])
     }
 
     /// The replies to a command so far, by host.
-    package func answers(to id: String) async throws(RedisError) -> [OperatorAnswer] {
+    package func replies(to id: String) async throws(RedisError) -> [OperatorReply] {
         let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.operation(id))).fields
         return fields.compactMap { name, value in
             guard name.hasPrefix("host:") else { return nil }
             let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let state = parts.first.flatMap({ OperatorAnswer.State(rawValue: String($0)) }) else {
+            guard let state = parts.first.flatMap({ OperatorReply.State(rawValue: String($0)) }) else {
                 return nil
             }
-            return OperatorAnswer(
+            return OperatorReply(
                 host: String(name.dropFirst(5)), state: state, text: parts.count > 1 ? String(parts[1]) : "")
         }.sorted { $0.host < $1.host }
     }
 
     /// Reads commands and last replies after a position, oldest first.
     package func operations(after position: String, count: Int) async throws(RedisError) -> [Operation] {
-        let answer = try await connection.call(
+        let reply = try await connection.call(
             RESPCommand("XRANGE", FarmKeys.operations, "(" + position, "+", "COUNT", "\(count)"))
-        return (answer.array ?? []).compactMap { entry in
+        return (reply.array ?? []).compactMap { entry in
             guard let parts = entry.array, let id = parts.first?.text else { return nil }
             return Operation(position: id, fields: parts.last?.fields ?? [:])
         }

@@ -27,19 +27,19 @@ extension FarmRegistry {
     }
 
     /// Waits for new entries in several streams.
-    /// - Parameter places: each stream with the id of the last entry that was read.
+    /// - Parameter positions: each stream with the id of the last entry that was read.
     /// - Returns: the new entries by stream; empty if no entry arrived in time.
     package func newEntries(
-        of places: [(stream: FarmStream, last: EntryID)], within limit: Duration
+        of positions: [(stream: FarmStream, last: EntryID)], within limit: Duration
     ) async throws(RedisError) -> [(stream: FarmStream, entries: [EventEntry])] {
         var command = RESPCommand(
             "XREAD", "BLOCK", "\(limit.wholeMilliseconds)", "COUNT", "500", "STREAMS")
-        for place in places { command.append(place.stream.key) }
-        for place in places { command.append(place.last.bytes) }
-        let answer = try await connection.call(command, blocking: limit)
-        return (answer.array ?? []).compactMap { part in
+        for position in positions { command.append(position.stream.key) }
+        for position in positions { command.append(position.last.bytes) }
+        let reply = try await connection.call(command, blocking: limit)
+        return (reply.array ?? []).compactMap { part in
             guard let words = part.array, words.count == 2,
-                let stream = places.first(where: { $0.stream.key == words[0].text })?.stream
+                let stream = positions.first(where: { $0.stream.key == words[0].text })?.stream
             else { return nil }
             return (stream, Self.entries(words[1]))
         }

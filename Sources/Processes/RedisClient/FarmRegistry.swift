@@ -20,7 +20,7 @@ package import StoreProtocol
         package let endsIn: Duration
     }
 
-    package enum SwapReply: Equatable, Sendable {
+    package enum TokenSwap: Equatable, Sendable {
         case put
         /// Another host has already stored its token: use that host's token, which this value contains.
         case stored([UInt8])
@@ -55,8 +55,8 @@ package import StoreProtocol
     }
 
     package func apps() async throws(RedisError) -> [String] {
-        let answer = try await connection.call(RESPCommand("SMEMBERS", FarmKeys.apps))
-        return (answer.array ?? []).compactMap(\.text).sorted()
+        let reply = try await connection.call(RESPCommand("SMEMBERS", FarmKeys.apps))
+        return (reply.array ?? []).compactMap(\.text).sorted()
     }
 
     /// Writes a host's registry entry, which expires after `lifetime` unless it is written again.
@@ -66,8 +66,8 @@ package import StoreProtocol
     ) async throws(RedisError) -> Heartbeat.Reply {
         var command = [FarmKeys.hosts, line.host, "\(lifetime.wholeMilliseconds)", line.nonce, predecessor]
         command += ["\(line.capacity)", line.apps.joined(separator: ",")]
-        let answer = try await run(.heartbeat, command.map { Array($0.utf8) } + [line.status])
-        return Heartbeat.Reply(answer)
+        let reply = try await run(.heartbeat, command.map { Array($0.utf8) } + [line.status])
+        return Heartbeat.Reply(reply)
     }
 
     /// Removes a host's registry entry if it still belongs to this coordinator.
@@ -111,11 +111,11 @@ package import StoreProtocol
     /// Redis has no token.
     package func swapProviderToken(
         of owner: ProviderTokenOwner, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
-    ) async throws(RedisError) -> SwapReply {
+    ) async throws(RedisError) -> TokenSwap {
         let milliseconds = Array("\(lifetime.wholeMilliseconds)".utf8)
-        let answer = try await run(
-            .compareAndSet, [Array(FarmKeys.provider(owner).utf8), old ?? [], new, milliseconds])
-        guard let parts = answer.array, parts.first?.integer != 1 else { return .put }
+        let reply = try await run(
+            .swapProviderToken, [Array(FarmKeys.provider(owner).utf8), old ?? [], new, milliseconds])
+        guard let parts = reply.array, parts.first?.integer != 1 else { return .put }
         return .stored(parts.last?.bytes ?? [])
     }
 

@@ -18,7 +18,7 @@ package import StoreProtocol
     /// Called once when Redis becomes unreachable, and once when it is reachable again. A lost connection that the first
     /// attempt restores does not count as an outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
-    /// Called when a number in a reply exceeded `ForeignNumber.limit`. `step` names the step and the app. The number is
+    /// Called when a number in a reply exceeded `WholeNumber.limit`. `step` names the step and the app. The number is
     /// replaced by the nearest allowed number.
     package var onClampedNumber: @Loop (_ step: String) -> Void = { _ in }
     package let settings: RedisSettings
@@ -220,7 +220,7 @@ extension RedisConnection {
             guard refused.shouldReport(at: step, now: .now) else { return }
             log.warning(
                 "a number from Redis is out of range: using the nearest valid number",
-                metadata: ["step": "\(step)", "limit": "\(ForeignNumber.limit)"])
+                metadata: ["step": "\(step)", "limit": "\(WholeNumber.limit)"])
         }
         onOutage = { outage in
             switch outage {

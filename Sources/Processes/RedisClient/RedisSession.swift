@@ -161,8 +161,8 @@ extension RedisSession {
         }
         do throws(RedisError) {
             for command in logIn(settings) {
-                let answer = try await session.call(command, timeout: deadline - .now)
-                if let error = answer.error { throw RedisError(error) }
+                let reply = try await session.call(command, timeout: deadline - .now)
+                if let error = reply.error { throw RedisError(error) }
             }
         } catch {
             session.close()
@@ -197,16 +197,16 @@ extension RedisSession {
     func loadScripts(timeout: Duration) async throws(RedisError) -> [Script: [UInt8]] {
         var hashes: [Script: [UInt8]] = [:]
         for script in Script.allCases {
-            let answer = try await call(script.loadCommand, timeout: timeout)
-            if let error = answer.error { throw RedisError(error) }
-            hashes[script] = answer.bytes ?? []
+            let reply = try await call(script.loadCommand, timeout: timeout)
+            if let error = reply.error { throw RedisError(error) }
+            hashes[script] = reply.bytes ?? []
         }
         return hashes
     }
 
     /// Reads the server section of INFO; empty if the user may not run INFO.
     func serverInfo(timeout: Duration) async throws(RedisError) -> RedisInfo {
-        let answer = try await call(RESPCommand("INFO", "server"), timeout: timeout)
-        return RedisInfo(answer.text ?? "")
+        let reply = try await call(RESPCommand("INFO", "server"), timeout: timeout)
+        return RedisInfo(reply.text ?? "")
     }
 }

@@ -45,14 +45,14 @@ struct Backlog: Sendable {
         backlog.inbox = depths.inbox + depths.taken
         backlog.pause = try await client.call(ReadAppState(), app).pause?.reason
         let delayed = try await all(.delayed, app, client)
-        let parked = try await all(.paused, app, client)
+        let pausedBatches = try await all(.paused, app, client)
         var cursor: String? = "0"
         var inBatches = 0
         while let from = cursor {
             let page = try await client.call(ScanStates(cursor: from), app)
             for case (let id, let state?) in page.items {
                 inBatches += state.open + state.paused
-                backlog.add(state, of: id, isDelayed: delayed.contains, isPaused: parked.contains)
+                backlog.add(state, of: id, isDelayed: delayed.contains, isPaused: pausedBatches.contains)
             }
             cursor = page.next
         }
@@ -63,12 +63,12 @@ struct Backlog: Sendable {
     }
 
     @Loop private static func all(
-        _ place: ListDelayedOrPaused.Place, _ app: String, _ client: FarmClient
+        _ kind: ListDelayedOrPaused.Kind, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> Set<String> {
         var found: Set<String> = []
         var start = 0
         while true {
-            let some = try await client.call(ListDelayedOrPaused(place, start: start), app)
+            let some = try await client.call(ListDelayedOrPaused(kind, start: start), app)
             if some.isEmpty { return found }
             found.formUnion(some)
             start += some.count

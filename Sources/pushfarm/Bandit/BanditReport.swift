@@ -8,7 +8,7 @@ struct BanditReport {
     let chances: [Double]
     let simulations: Int
     let seed: UInt64
-    let courses: [(name: String, course: BanditSimulation.Course)]
+    let courses: [(name: String, course: BanditSimulation.MeanResults)]
 
     /// The maximum number of points of a curve. A longer run is drawn with every n-th point only.
     private static let mostPoints = 1_000
@@ -50,7 +50,7 @@ struct BanditReport {
     }
 
     private var chart: LineChart {
-        let panels: [(String, KeyPath<BanditSimulation.Course, [Double]>)] = [
+        let panels: [(String, KeyPath<BanditSimulation.MeanResults, [Double]>)] = [
             ("Chance that the best variant is chosen", \.bestChosen), ("Average reward", \.reward),
             ("Cumulative reward", \.cumulativeReward),
         ]

@@ -35,14 +35,14 @@ import StoreProtocol
 
     /// The number of unreadable reports and job records whose original data Redis keeps.
     func unreadableCount() async throws(CommandFailure) -> Int {
-        try await client.call(ReadFaults(shards: shards), app).unreadable
+        try await client.call(FindDamage(shards: shards), app).unreadable
     }
 
     func dropUnreadable() async throws(CommandFailure) { try await client.call(DropUnreadable(), app) }
 
     /// Keys of the wrong type. With a key of the wrong type, the app can be neither checked nor repaired.
     private func wrongTypes() async throws(CommandFailure) -> [String] {
-        try await client.call(ReadFaults(shards: shards), app).wrongTypes.map { "key \($0.text)" }
+        try await client.call(FindDamage(shards: shards), app).wrongTypes.map { "key \($0.text)" }
     }
 
     /// Repairs the faults.

@@ -71,14 +71,14 @@ import StoreProtocol
     }
 
     private func summary(_ time: Duration) async throws(CommandFailure) -> DemoSummary {
-        let answer: String
+        let reply: String
         do {
-            answer = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
+            reply = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
         } catch {
             throw .failed("the simulator does not reply: \(error)")
         }
-        guard let gateway = GatewayCount(json: answer) else {
-            throw .failed("the simulator's counters cannot be read: \(answer)")
+        guard let gateway = GatewayCount(json: reply) else {
+            throw .failed("the simulator's counters cannot be read: \(reply)")
         }
         var summary = DemoSummary(load: load, gateway: gateway)
         summary.time = time

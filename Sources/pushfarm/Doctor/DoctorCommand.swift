@@ -94,24 +94,24 @@ struct DoctorCommand: ParsableCommand {
 
 /// The result of one check.
 struct Finding: Sendable {
-    enum Grade: String, Sendable {
+    enum Severity: String, Sendable {
         case ok, warning, failed
         /// The target cannot be reached now. A second try may help.
         case unreachable
     }
 
     let check: String
-    let grade: Grade
+    let grade: Severity
     let text: String
     /// The advice to the user.
     let advice: String?
 
-    init(_ check: String, _ grade: Grade, _ text: String, advice: String? = nil) {
+    init(_ check: String, _ grade: Severity, _ text: String, advice: String? = nil) {
         (self.check, self.grade, self.text, self.advice) = (check, grade, text, advice)
     }
 
     /// A finding with `grade` and `advice` if `isWrong`, else with the grade `ok`.
-    init(_ check: String, _ grade: Grade, when isWrong: Bool, _ text: String, advice: String) {
+    init(_ check: String, _ grade: Severity, when isWrong: Bool, _ text: String, advice: String) {
         self.init(check, isWrong ? grade : .ok, text, advice: isWrong ? advice : nil)
     }
 

@@ -76,7 +76,8 @@ import Transport
         let start = ContinuousClock.now
         let dial = Dial(
             .tcp(host: app.gateway.host, port: app.gateway.port), tls: tls,
-            proxy: app.proxy.map { .tcp(host: $0.place.host, port: $0.place.port) }, timeout: .seconds(10))
+            proxy: app.proxy.map { .tcp(host: $0.hostPort.host, port: $0.hostPort.port) },
+            timeout: .seconds(10))
         do {
             let stream = try await dial.connect()
             if app.binary != nil {

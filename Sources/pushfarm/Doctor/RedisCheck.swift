@@ -23,7 +23,7 @@ import StoreProtocol
     private func version(_ info: RedisInfo) -> Finding {
         let major = Int(foreign: info.version.prefix { $0.isNumber }) ?? 0
         return Finding(
-            "redis", .failed, when: major < 7, "\(client.place): Redis \(info.version)",
+            "redis", .failed, when: major < 7, "\(client.redisAddress): Redis \(info.version)",
             advice: "Pushfarm needs Redis 7.0 or newer.")
     }
 
@@ -110,7 +110,7 @@ struct RedisAccessCheck {
         var findings = [try await function()]
         let shards = try await client.fixedShards()
         for app in client.configuration.apps {
-            let faults = try await client.call(ReadFaults(shards: shards), app.name)
+            let faults = try await client.call(FindDamage(shards: shards), app.name)
             findings += Self.findings(faults, of: app.name)
             // The check of key types has already reported keys of the wrong type.
             guard faults.wrongTypes.isEmpty else { continue }
@@ -125,7 +125,7 @@ struct RedisAccessCheck {
         return findings
     }
 
-    private static func findings(_ faults: ReadFaults.Reply, of app: String) -> [Finding] {
+    private static func findings(_ faults: FindDamage.Reply, of app: String) -> [Finding] {
         let types = faults.wrongTypes.map {
             Finding(
                 app, .failed, "the Redis key \($0.text)",

@@ -32,7 +32,7 @@ import Transport
     ///   - authority: the gateway's host, with the port unless it is 443.
     ///   - providerToken: the token, or nil when a client certificate authenticates this process.
     func send(over stream: ByteStream, authority: String, providerToken: [UInt8]?) async -> Outcome {
-        let limit = Timer { [unowned self] in answer(.none("no response within 10 s")) }
+        let limit = Timer { [unowned self] in finish(.none("no response within 10 s")) }
         limit.start(after: Self.timeout)
         defer { limit.stop() }
         return await withCheckedContinuation { continuation in
@@ -63,7 +63,7 @@ import Transport
         }
     }
 
-    private func answer(_ outcome: Outcome) {
+    private func finish(_ outcome: Outcome) {
         waiting?.resume(returning: outcome)
         waiting = nil
         // A connection must not be closed within its own callback.
@@ -76,26 +76,26 @@ import Transport
 
     func roomAvailable(on connection: any GatewayConnection) { sendWhenReady() }
 
-    func completed(_ ticket: PushTicket, _ fate: SendOutcome) {
-        switch fate {
-        case .delivered: answer(.accepted)
+    func completed(_ ticket: PushTicket, _ outcome: SendOutcome) {
+        switch outcome {
+        case .delivered: finish(.accepted)
         case .rejected(let refusal):
-            answer(.refused(status: refusal.status, reason: refusal.verdict.reason))
+            finish(.refused(status: refusal.status, reason: refusal.verdict.reason))
         case .unprocessed:
-            answer(note.map { .refused(status: 0, reason: $0) } ?? .none("it was not processed"))
-        case .unknown(let cause): answer(note.map { .refused(status: 0, reason: $0) } ?? .none(cause))
+            finish(note.map { .refused(status: 0, reason: $0) } ?? .none("it was not processed"))
+        case .unknown(let cause): finish(note.map { .refused(status: 0, reason: $0) } ?? .none(cause))
         }
     }
 
     func retired(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         note = verdict.reason
-        if !isSent { answer(.refused(status: 0, reason: verdict.reason)) }
+        if !isSent { finish(.refused(status: 0, reason: verdict.reason)) }
     }
 
     func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String) {}
 
     func ended(_ connection: any GatewayConnection, reason: String) {
-        answer(note.map { .refused(status: 0, reason: $0) } ?? .none(reason))
+        finish(note.map { .refused(status: 0, reason: $0) } ?? .none(reason))
     }
 }
 

@@ -12,7 +12,7 @@ import StoreProtocol
     private let client: FarmClient
     private let streams: [FarmStream]
     /// The id of the last entry read from each stream.
-    private var places: [FarmStream: EntryID] = [:]
+    private var lastIDs: [FarmStream: EntryID] = [:]
     /// Called with the error when Redis becomes unreachable, and with nil when Redis is reachable again.
     var onTrouble: @Loop (RedisError?) -> Void = { _ in }
 
@@ -24,7 +24,7 @@ import StoreProtocol
     /// Skips the stored entries.
     func skip() async throws(CommandFailure) {
         for stream in streams {
-            places[stream] = try await client.entries(of: stream, .latest, count: 1).first?.id ?? .first
+            lastIDs[stream] = try await client.entries(of: stream, .latest, count: 1).first?.id ?? .first
         }
     }
 
@@ -34,7 +34,7 @@ import StoreProtocol
         for stream in streams {
             var ours: [Line] = []
             try await client.eachPage(of: stream, size: Self.portion) { page in
-                if places[stream] == nil { places[stream] = page.first?.id ?? .first }
+                if lastIDs[stream] == nil { lastIDs[stream] = page.first?.id ?? .first }
                 ours += page.lazy.filter(isWanted).map { Line(app: stream.app, event: $0) }
                 return ours.count < count
             }
@@ -49,7 +49,7 @@ import StoreProtocol
         var pages: [ArraySlice<EventEntry>] = []
         for stream in streams {
             pages.append(try await client.entries(of: stream, .since(since), count: Self.portion)[...])
-            places[stream] = EntryID(Array("\(max(since - 1, 0))-\(UInt64.max)".utf8))
+            lastIDs[stream] = EntryID(Array("\(max(since - 1, 0))-\(UInt64.max)".utf8))
         }
         while true {
             let fronts = pages.indices.compactMap { index in
@@ -60,7 +60,7 @@ import StoreProtocol
             }
             let stream = streams[next.index]
             pages[next.index].removeFirst()
-            places[stream] = next.event.id
+            lastIDs[stream] = next.event.id
             try body(Line(app: stream.app, event: next.event))
             if pages[next.index].isEmpty {
                 pages[next.index] = try await client.entries(
@@ -76,7 +76,7 @@ import StoreProtocol
             let lines: [Line]
             do throws(RedisError) { lines = try await next() } catch {
                 if error == .closed { return }
-                guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
+                guard error.isTemporary else { throw .failed("\(client.redisAddress): \(error)") }
                 if !isAway { onTrouble(error) }
                 isAway = true
                 _ = try? await Loop.sleep(for: .milliseconds(200))
@@ -92,9 +92,9 @@ import StoreProtocol
         let registry = FarmRegistry(connection: client.redis)
         var lines: [Line] = []
         for (stream, entries) in try await registry.newEntries(
-            of: streams.map { ($0, places[$0] ?? .first) }, within: Self.wait)
+            of: streams.map { ($0, lastIDs[$0] ?? .first) }, within: Self.wait)
         {
-            if let last = entries.last { places[stream] = last.id }
+            if let last = entries.last { lastIDs[stream] = last.id }
             lines += entries.map { Line(app: stream.app, event: $0) }
         }
         return lines.sorted { $0.event.id < $1.event.id }

@@ -95,7 +95,8 @@ struct EventsCommand: ParsableCommand {
             defer { closer.cancel() }
             tail.onTrouble = { error in
                 let what =
-                    error.map { "\(client.place): \($0); waiting" } ?? "\(client.place): reachable again"
+                    error.map { "\(client.redisAddress): \($0); waiting" }
+                    ?? "\(client.redisAddress): reachable again"
                 Terminal.write("pushfarm: \(what)\n", to: Terminal.standardError)
             }
             try await tail.follow { (line) throws(CommandFailure) in

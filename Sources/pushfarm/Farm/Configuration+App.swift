@@ -20,7 +20,7 @@ extension Configuration {
     /// Whether no Redis is configured: its address is a default, or comes from the file of a `pushfarm up` that may
     /// have ended.
     var isOfNoFile: Bool {
-        guard case .file(let file, _) = redisPlace else { return redisPlace == nil }
+        guard case .file(let file, _) = redisSource else { return redisSource == nil }
         return file.hasSuffix("/" + Self.localFarmFile)
     }
 }

@@ -11,7 +11,7 @@ import Transport
     let redis: RedisConnection
     let location: RedisLocation
     /// The address without its password.
-    var place: String { location.description }
+    var redisAddress: String { location.description }
 
     static func connect(_ configuration: Configuration) async throws(CommandFailure) -> FarmClient {
         let location = configuration.redisLocation(
@@ -64,12 +64,12 @@ import Transport
     private static func firstFailure(of redis: RedisConnection) async -> RedisError? {
         await withCheckedContinuation { continuation in
             var waiting: CheckedContinuation<RedisError?, Never>? = continuation
-            func answer(_ error: RedisError?) {
+            func finish(_ error: RedisError?) {
                 waiting?.resume(returning: error)
                 waiting = nil
             }
-            redis.onReady = { _ in answer(nil) }
-            redis.onLoss = { answer($0) }
+            redis.onReady = { _ in finish(nil) }
+            redis.onLoss = { finish($0) }
             redis.start()
         }
     }
@@ -85,7 +85,7 @@ import Transport
 
     /// The failure of a command whose request to Redis failed.
     func failure(_ error: StoreError) -> CommandFailure {
-        error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
+        error.isTemporary ? .temporary("\(redisAddress): \(error)") : .failed("\(redisAddress): \(error)")
     }
 
     /// Sends a request to the part of Redis that all apps share.
@@ -100,7 +100,7 @@ import Transport
     }
 
     /// Sends a command to all coordinators at once.
-    func announce(_ command: HostCommand) async throws(CommandFailure) {
+    func announce(_ command: CoordinatorMessage) async throws(CommandFailure) {
         _ = try await ask { registry throws(RedisError) in
             try await registry.announce(Array(command.text.utf8))
         }
@@ -167,7 +167,7 @@ import Transport
     private static func settings(_ location: RedisLocation) throws(CommandFailure) -> RedisSettings {
         let endpoint: Endpoint =
             switch location.endpoint {
-            case .tcp(let place): .tcp(host: place.host, port: place.port)
+            case .tcp(let hostPort): .tcp(host: hostPort.host, port: hostPort.port)
             case .unix(let path): .unix(path: path)
             }
         var address = RedisAddress(endpoint: endpoint)

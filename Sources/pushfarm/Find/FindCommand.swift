@@ -63,7 +63,8 @@ struct FindCommand: FarmCommand {
         for outcome in found { console.show(outcome.json(job), outcome.text(job, console)) }
     }
 
-    @Loop private func findPush(_ wanted: Wanted, _ client: FarmClient, _ console: Console) async throws {
+    @Loop private func findPush(_ wanted: SearchTarget, _ client: FarmClient, _ console: Console) async throws
+    {
         let shards = try await client.shards()
         var found: [PushFinding] = []
         for name in try await client.apps(selectedBy: app) {

@@ -10,8 +10,8 @@ import StoreProtocol
         var jobRecord: JobRecord?
         /// The reasons why open pushes of the job are not sent now.
         var delays: [String] = []
-        /// The place of the whole job, or nil when the job is split.
-        var place: PushFinding.Place?
+        /// The location of the whole job, or nil when the job is split.
+        var location: PushFinding.Location?
         /// Whether an operator or the farm has paused the job.
         var isPaused = false
         /// The pushes in dead letters, by reason.
@@ -21,7 +21,7 @@ import StoreProtocol
         var events: [EventEntry] = []
 
         var isKnown: Bool {
-            jobRecord != nil || place != nil || !letters.isEmpty || !refused.isEmpty || !events.isEmpty
+            jobRecord != nil || location != nil || !letters.isEmpty || !refused.isEmpty || !events.isEmpty
         }
     }
 
@@ -37,7 +37,7 @@ import StoreProtocol
         if let jobRecord = outcome.jobRecord {
             outcome.delays = try await client.delays(of: jobRecord)
         } else {
-            outcome.place = try await place()
+            outcome.location = try await location()
         }
         outcome.isPaused = try await client.pauses(.jobs, app).contains { $0.text == job }
         try await client.readDeadLetters(of: app, DeadLetterFilter(job: job)) {
@@ -52,15 +52,15 @@ import StoreProtocol
         return outcome
     }
 
-    /// The place of a job that is in the inbox, or that an intake has taken and not split yet.
-    private func place() async throws(CommandFailure) -> PushFinding.Place? {
-        for (list, place) in [(ReadListEnd.List.inbox, PushFinding.Place.inbox), (.taken, .taken)] {
+    /// The location of a job that is in the inbox, or that an intake has taken and not split yet.
+    private func location() async throws(CommandFailure) -> PushFinding.Location? {
+        for (list, location) in [(ReadListEnd.List.inbox, PushFinding.Location.inbox), (.taken, .taken)] {
             var isThere = false
             try await client.eachJob(in: list, of: app) { text in
                 isThere = client.parse(text, of: app)?.id == job
                 return !isThere
             }
-            if isThere { return place }
+            if isThere { return location }
         }
         return nil
     }
@@ -69,7 +69,7 @@ import StoreProtocol
 extension JobSearch.Outcome {
     func json(_ job: String) -> JSONValue {
         .object([
-            "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
+            "job": .string(job), "app": .string(app), "place": .text(location?.rawValue),
             "paused": .bool(isPaused), "record": jobRecord?.json ?? .null,
             "delays": .strings(delays), "dead_letters": .counts(letters),
             "refused": .array(refused.map { $0.json(app: app) }),
@@ -82,7 +82,7 @@ extension JobSearch.Outcome {
         if let jobRecord {
             text += JobReport(jobRecords: [jobRecord], console: console, delays: delays).text(jobRecord)
         }
-        if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
+        if let location { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(location.rawValue)\n" }
         if isPaused { text += Paint.red.on("paused", if: console.colours) + "\n" }
         for (reason, pushes) in letters.sorted(by: { $0.key < $1.key }) {
             text += "dead letters: \(Figures.grouped(pushes)) pushes, \(PlainText.of(reason))\n"

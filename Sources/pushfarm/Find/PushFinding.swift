@@ -1,30 +1,30 @@
 import FarmLogging
 import PushModel
 
-/// The place of a push, or its outcome.
+/// The location of a push, or its outcome.
 struct PushFinding: Sendable {
-    enum Place: String, Sendable {
+    enum Location: String, Sendable {
         case inbox, taken, ready, bulk, delayed, paused, reported, suppressed, audit, event
         case flight = "in flight"
         case deadLetter = "dead letter"
     }
 
     let app: String
-    let place: Place
+    let location: Location
     /// The job's id, or nil when the job has no id yet.
     var job: String?
     /// The token in lower-case hex.
     var token: String?
     /// The push's `apns-id`.
     var id: String?
-    /// The time since which the push is at this place, or at which the push is due, in Unix milliseconds.
+    /// The time since which the push is at this location, or at which the push is due, in Unix milliseconds.
     var at: Int64?
-    /// More facts that fit the place.
+    /// More facts that fit the location.
     var details: [(name: String, value: String)] = []
 
     var json: JSONValue {
         let fields = JSONValue.fields([
-            "app": .string(app), "place": .string(place.rawValue), "job": .text(job),
+            "app": .string(app), "place": .string(location.rawValue), "job": .text(job),
             "token": .text(token), "apns_id": .text(id), "at": .whole(at),
         ])
         return .object(fields + details.map { .init(name: $0.name, value: .string($0.value)) })
@@ -35,7 +35,7 @@ struct PushFinding: Sendable {
         if let id { words.append("apns-id \(id)") }
         table.add(
             .init(at.map { "\(Timestamp(milliseconds: $0))" } ?? "now"), .init(app),
-            .init(place.rawValue, place.paint), .init(PlainText.of(job ?? "")),
+            .init(location.rawValue, location.paint), .init(PlainText.of(job ?? "")),
             .init(PlainText.of(words.joined(separator: ", "), limit: 300)))
     }
 }
@@ -43,18 +43,18 @@ struct PushFinding: Sendable {
 extension PushFinding {
     /// Finds a push to a token. The token and the job determine the push's id.
     init(
-        app: String, place: Place, job: String?, pushTo bytes: ArraySlice<UInt8>, at: Int64? = nil,
+        app: String, location: Location, job: String?, pushTo bytes: ArraySlice<UInt8>, at: Int64? = nil,
         details: [(name: String, value: String)] = []
     ) {
         let id = job.map { job in bytes.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.description
         }
         self.init(
-            app: app, place: place, job: job, token: Hexadecimal.text(of: bytes), id: id, at: at,
+            app: app, location: location, job: job, token: Hexadecimal.text(of: bytes), id: id, at: at,
             details: details)
     }
 }
 
-extension PushFinding.Place {
+extension PushFinding.Location {
     fileprivate var paint: Paint? {
         switch self {
         case .deadLetter, .suppressed, .paused: .red
@@ -65,7 +65,7 @@ extension PushFinding.Place {
 }
 
 /// The push or the device token that a command searches for.
-enum Wanted: Sendable {
+enum SearchTarget: Sendable {
     case token([UInt8])
     case push(PushID)
 

@@ -7,19 +7,19 @@ import StoreProtocol
 @Loop final class PushHistory {
     private let client: FarmClient
     private let app: String
-    private let wanted: Wanted
+    private let wanted: SearchTarget
     private let shards: Int
     /// The number of latest events to search.
     private let events: Int
     private var findings: [PushFinding] = []
 
-    init(_ client: FarmClient, app: String, wanted: Wanted, shards: Int, events: Int) {
+    init(_ client: FarmClient, app: String, wanted: SearchTarget, shards: Int, events: Int) {
         (self.client, self.app, self.wanted) = (client, app, wanted)
         (self.shards, self.events) = (shards, events)
     }
 
     func run() async throws(CommandFailure) -> [PushFinding] {
-        try await searchLetters()
+        try await searchDeadLetters()
         if case .token(let token) = wanted {
             try await searchSuppressed(token)
             try await searchPauses(token)
@@ -29,14 +29,14 @@ import StoreProtocol
         return findings
     }
 
-    private func searchLetters() async throws(CommandFailure) {
+    private func searchDeadLetters() async throws(CommandFailure) {
         try await client.readDeadLetters(of: app, DeadLetterFilter()) {
             (letter) throws(CommandFailure) in
             guard let batch = try? Batch(decoding: letter.body) else { return true }
             for position in wanted.positions(in: batch) {
                 findings.append(
                     PushFinding(
-                        app: app, place: .deadLetter, job: letter.job,
+                        app: app, location: .deadLetter, job: letter.job,
                         pushTo: batch.bytes[batch.pushes[position].token], at: letter.id.milliseconds,
                         details: [("dead_letter", "\(letter.id)"), ("reason", letter.reason)]))
             }
@@ -48,7 +48,7 @@ import StoreProtocol
         let store = try await SuppressionStore.open(client, app: app)
         findings += try await store.lines(of: store.shard(of: token)) { $0.token == token }.map { line in
             PushFinding(
-                app: app, place: .suppressed, token: Hexadecimal.text(of: token), at: line.time * 1000,
+                app: app, location: .suppressed, token: Hexadecimal.text(of: token), at: line.time * 1000,
                 details: [
                     ("reason", line.reason.name), ("topic", line.scope.topic),
                     ("environment", line.scope.environment),
@@ -64,7 +64,7 @@ import StoreProtocol
         findings += (devices.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
             mark, what in
             PushFinding(
-                app: app, place: .paused, token: Hexadecimal.text(of: token), at: mark.since,
+                app: app, location: .paused, token: Hexadecimal.text(of: token), at: mark.since,
                 details: [
                     ("subject", what), ("how", mark.kind), ("by", mark.by.isEmpty ? "the farm" : mark.by),
                     ("reason", mark.reason),
@@ -77,7 +77,7 @@ import StoreProtocol
         findings += try await client.events(of: app, among: events) { $0["token"] == token }.map { event in
             let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }
             return PushFinding(
-                app: app, place: .event, job: event["job"], token: token, at: event.id.milliseconds,
+                app: app, location: .event, job: event["job"], token: token, at: event.id.milliseconds,
                 details: [("type", event["type"] ?? "?")] + words.map { ($0.name, $0.value) })
         }
     }
@@ -113,10 +113,10 @@ import StoreProtocol
         switch wanted {
         case .token(let token):
             return PushFinding(
-                app: app, place: .audit, job: group.job, pushTo: token[...], at: moment, details: details)
+                app: app, location: .audit, job: group.job, pushTo: token[...], at: moment, details: details)
         case .push(let id):
             return PushFinding(
-                app: app, place: .audit, job: group.job, id: id.description, at: moment, details: details)
+                app: app, location: .audit, job: group.job, id: id.description, at: moment, details: details)
         }
     }
 }

@@ -2,14 +2,14 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-/// Finds the present place of a push in one app. Searches everything that the app has in Redis, in parts of limited size.
+/// Finds the present location of a push in one app. Searches everything that the app has in Redis, in parts of limited size.
 ///
 /// A batch may move during the search, so the search follows the order in which a batch moves. The search reads
 /// each list from the end. Workers take batches from the start, so no batch is skipped.
 @Loop final class PushSearch {
     private let client: FarmClient
     private let app: String
-    private let wanted: Wanted
+    private let wanted: SearchTarget
     private let shards: Int
     private var findings: [PushFinding] = []
 
@@ -17,7 +17,7 @@ import StoreProtocol
     private static let ids = 1000
     private static let bodies = 64
 
-    init(_ client: FarmClient, app: String, wanted: Wanted, shards: Int) {
+    init(_ client: FarmClient, app: String, wanted: SearchTarget, shards: Int) {
         (self.client, self.app, self.wanted, self.shards) = (client, app, wanted, shards)
     }
 
@@ -36,19 +36,19 @@ import StoreProtocol
     }
 
     /// The id prefixes of the batches that may contain the push.
-    private lazy var prefixes = Set(wanted.shards(of: shards).map { LeaseField.name(ofShard: $0) })
+    private lazy var prefixes = Set(wanted.shards(of: shards).map { LeaseID.name(ofShard: $0) })
 
     // MARK: Jobs that are not split
 
     private func searchJobs(
-        _ list: ReadListEnd.List, _ place: PushFinding.Place
+        _ list: ReadListEnd.List, _ location: PushFinding.Location
     ) async throws(CommandFailure) {
         try await client.eachJob(in: list, of: app) { job in
             guard let parsed = client.parse(job, of: app) else { return true }
             for push in parsed.pushes where wanted.isToken(parsed.tokenBytes[push.token], of: parsed.id) {
                 findings.append(
                     PushFinding(
-                        app: app, place: place, job: parsed.id, pushTo: parsed.tokenBytes[push.token]))
+                        app: app, location: location, job: parsed.id, pushTo: parsed.tokenBytes[push.token]))
             }
             return true
         }
@@ -67,13 +67,13 @@ import StoreProtocol
     }
 
     private func searchList(
-        _ list: ReadListEnd.List, _ place: PushFinding.Place
+        _ list: ReadListEnd.List, _ location: PushFinding.Location
     ) async throws(CommandFailure) {
         var skipped = 0
         while true {
             let page = try await client.call(ReadListEnd(list, skipping: skipped, count: Self.ids), app)
             let ids = page.map { String(decoding: $0, as: UTF8.self) }.filter(matches)
-            try await search(in: ids, place, due: [:])
+            try await search(in: ids, location, due: [:])
             guard page.count == Self.ids else { return }
             skipped += Self.ids
         }
@@ -83,21 +83,21 @@ import StoreProtocol
     private func matches(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
 
     private func search(
-        in ids: [String], _ place: PushFinding.Place, due: [String: Int64]
+        in ids: [String], _ location: PushFinding.Location, due: [String: Int64]
     ) async throws(CommandFailure) {
         for start in stride(from: 0, to: ids.count, by: Self.bodies) {
             let part = Array(ids[start..<min(start + Self.bodies, ids.count)])
             for (id, batch) in zip(part, try await client.call(ReadBatches(part), app)) {
                 guard let batch else { continue }
                 for position in wanted.positions(in: batch) {
-                    try await found(id, batch, position, place, due: due[id])
+                    try await found(id, batch, position, location, due: due[id])
                 }
             }
         }
     }
 
     private func found(
-        _ id: String, _ batch: Batch, _ position: Int, _ place: PushFinding.Place, due: Int64?
+        _ id: String, _ batch: Batch, _ position: Int, _ location: PushFinding.Location, due: Int64?
     ) async throws(CommandFailure) {
         guard let state = try await client.call(ReadBatchStates([id]), app).first ?? nil,
             position < state.map.count
@@ -109,7 +109,7 @@ import StoreProtocol
         let push = batch.pushes[position]
         let job = batch.jobID(of: Int(push.segment))
         var details: [(name: String, value: String)] = [("batch", id)]
-        if place == .flight {
+        if location == .flight {
             details += [("worker", state.worker), ("sent", position < state.granted ? "maybe" : "no")]
         }
         let segment = batch.segments[Int(push.segment)]
@@ -118,7 +118,7 @@ import StoreProtocol
         let token = batch.bytes[push.token]
         if letter == UInt8(ascii: "p") { details += try await why(job, token) }
         findings.append(
-            PushFinding(app: app, place: place, job: job, pushTo: token, at: due, details: details))
+            PushFinding(app: app, location: location, job: job, pushTo: token, at: due, details: details))
     }
 
     /// The reasons why a push is paused: its job, its token, or both. Empty while the push is being resumed.
@@ -155,7 +155,8 @@ import StoreProtocol
             for token in tokens where wanted.isToken(entry.bytes[token], of: job) {
                 findings.append(
                     PushFinding(
-                        app: app, place: .reported, job: job, token: Hexadecimal.text(of: entry.bytes[token]),
+                        app: app, location: .reported, job: job,
+                        token: Hexadecimal.text(of: entry.bytes[token]),
                         at: id.milliseconds))
             }
         }

@@ -52,8 +52,8 @@ struct ChangeReport: Sendable {
         let prefix = isDryRun ? "would change: " : ""
         var text = lines.map { "\(prefix)\($0.target.text) \($0.text)\n" }.joined()
         if let outcome {
-            let done = outcome.answers.count { $0.state == .done }
-            let hosts = Set(outcome.answers.map(\.host) + outcome.silent).count
+            let done = outcome.replies.count { $0.state == .done }
+            let hosts = Set(outcome.replies.map(\.host) + outcome.silent).count
             text += "\(done) of \(hosts) host\(hosts == 1 ? "" : "s") done\n"
         }
         if let note { text += note + "\n" }

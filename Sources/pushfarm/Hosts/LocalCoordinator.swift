@@ -9,16 +9,16 @@ import Transport
     /// - Returns: the last reply, or nil when no reply came.
     static func carryOut(
         _ command: OperatorCommand, at path: String, within limit: Duration, isPatient: Bool
-    ) async throws(CommandFailure) -> OperatorAnswer? {
+    ) async throws(CommandFailure) -> OperatorReply? {
         let stream: ByteStream
         do { stream = try await Dial(.unix(path: path), timeout: .seconds(5)).connect() } catch {
             throw .temporary("no coordinator replies at \(path): \(error)")
         }
-        let link = ControlLink<OperatorCommand, OperatorAnswer>(stream)
+        let link = ControlLink<OperatorCommand, OperatorReply>(stream)
         let news = AsyncEvent()
-        var (last, hasEnded): (OperatorAnswer?, Bool) = (nil, false)
-        link.onMessage = { answer in
-            last = answer
+        var (last, hasEnded): (OperatorReply?, Bool) = (nil, false)
+        link.onMessage = { reply in
+            last = reply
             news.signal()
         }
         link.onEnd = { _ in

@@ -17,14 +17,14 @@ extension OperatorClient {
     static func refreshHosts(
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) -> Outcome? {
-        let living = try await liveHosts(client)
-        guard !living.isEmpty else { return nil }
+        let live = try await liveHosts(client)
+        guard !live.isEmpty else { return nil }
         var options: OperatorOptions
         do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }
         options.timeout = TimeSpan(seconds: 10)
         let operators = OperatorClient(
             configuration: client.configuration, options: options, console: console)
-        return try await operators.ask(client, .refresh, words, nil, living)
+        return try await operators.ask(client, .refresh, words, nil, live)
     }
 }
 

@@ -17,7 +17,7 @@ import StoreProtocol
     /// The replies of the hosts, and the hosts that did not reply.
     struct Outcome {
         var command: OperatorCommand
-        var answers: [OperatorAnswer] = []
+        var replies: [OperatorReply] = []
         var silent: [String]
         /// Hosts that got no command, because the command failed on an earlier host.
         var unnotified: [String] = []
@@ -25,7 +25,7 @@ import StoreProtocol
         var isInterrupted = false
 
         /// Whether every notified host has carried out the command.
-        var isDone: Bool { answers.allSatisfy { $0.state == .done } && silent.isEmpty && !isInterrupted }
+        var isDone: Bool { replies.allSatisfy { $0.state == .done } && silent.isEmpty && !isInterrupted }
     }
 
     /// - Parameters:
@@ -46,16 +46,16 @@ import StoreProtocol
             return try report(try await locally(verb, arguments, host))
         }
         defer { client.close() }
-        let living = try await Self.liveHosts(client)
-        if let host { try Self.requireLive(host, among: living) }
-        guard !living.isEmpty else { throw CommandFailure.failed("no coordinator is running") }
-        let rounds = oneByOne && host == nil ? living.map { [$0] } : [host.map { [$0] } ?? living]
+        let live = try await Self.liveHosts(client)
+        if let host { try Self.requireLive(host, among: live) }
+        guard !live.isEmpty else { throw CommandFailure.failed("no coordinator is running") }
+        let rounds = oneByOne && host == nil ? live.map { [$0] } : [host.map { [$0] } ?? live]
         var all: Outcome?
         for (number, hosts) in rounds.enumerated() {
             let one = try await ask(client, verb, arguments, rounds.count > 1 ? hosts[0] : host, hosts)
             var sum = all ?? one
             if all != nil {
-                sum.answers += one.answers
+                sum.replies += one.replies
                 sum.silent += one.silent
                 sum.isInterrupted = one.isInterrupted
             }
@@ -73,11 +73,11 @@ import StoreProtocol
             .filter { $0.endsIn > .zero }.map(\.name)
     }
 
-    nonisolated static func requireLive(_ host: String, among living: [String]) throws(CommandFailure) {
-        guard !living.contains(host) else { return }
+    nonisolated static func requireLive(_ host: String, among live: [String]) throws(CommandFailure) {
+        guard !live.contains(host) else { return }
         let known =
-            living.isEmpty
-            ? "no coordinator is running" : "living hosts: " + living.joined(separator: ", ")
+            live.isEmpty
+            ? "no coordinator is running" : "living hosts: " + live.joined(separator: ", ")
         throw .failed("there is no host \(host); \(known)")
     }
 
@@ -107,12 +107,12 @@ import StoreProtocol
         let start = ContinuousClock.now
         let limit = options.wait ? options.timeout?.duration ?? defaultTimeout : .seconds(5)
         while ContinuousClock.now < start + limit {
-            outcome.answers = try await client.ask { registry throws(RedisError) in
-                try await registry.answers(to: command.id)
+            outcome.replies = try await client.ask { registry throws(RedisError) in
+                try await registry.replies(to: command.id)
             }
-            let enough = outcome.answers.filter { !options.wait || $0.isLast }.map(\.host)
+            let enough = outcome.replies.filter { !options.wait || $0.isLast }.map(\.host)
             outcome.silent = hosts.filter { !enough.contains($0) }
-            progress.show(Self.progress(of: outcome.answers, by: hosts.count))
+            progress.show(Self.progress(of: outcome.replies, by: hosts.count))
             if outcome.silent.isEmpty { break }
             if end.isGiven {
                 outcome.isInterrupted = true
@@ -125,9 +125,9 @@ import StoreProtocol
     }
 
     /// The progress text: `2 of 3 hosts done · gamma: 1 of 2 workers restarted`.
-    private static func progress(of answers: [OperatorAnswer], by count: Int) -> String {
-        let done = answers.count { $0.isLast }
-        let working = answers.filter { !$0.isLast && !$0.text.isEmpty }.map {
+    private static func progress(of replies: [OperatorReply], by count: Int) -> String {
+        let done = replies.count { $0.isLast }
+        let working = replies.filter { !$0.isLast && !$0.text.isEmpty }.map {
             "\(PlainText.of($0.host)): \(PlainText.of($0.text, limit: 300))"
         }
         return (["\(done) of \(count) host\(count == 1 ? "" : "s") done"] + working).joined(separator: " · ")
@@ -151,18 +151,18 @@ import StoreProtocol
         _ verb: OperatorVerb, _ arguments: [String], _ host: String?
     ) async throws(CommandFailure) -> Outcome {
         let command = command(verb, arguments, host)
-        let answer = try await LocalCoordinator.carryOut(
+        let reply = try await LocalCoordinator.carryOut(
             command, at: socket, within: options.timeout?.duration ?? defaultTimeout, isPatient: options.wait)
         return Outcome(
-            command: command, answers: answer.map { [$0] } ?? [],
-            silent: answer == nil ? [configuration.host] : [])
+            command: command, replies: reply.map { [$0] } ?? [],
+            silent: reply == nil ? [configuration.host] : [])
     }
 
     // MARK: Messages
 
     private func report(_ outcome: Outcome) throws {
         console.show(outcome.json, outcome.text(console.style))
-        let last = outcome.answers
+        let last = outcome.replies
         if last.contains(where: { $0.state == .refused || $0.state == .failed }) {
             let isPart = last.contains { $0.state == .done || $0.state == .failed }
             throw CommandFailure(status: isPart ? .partly : .failed, message: "")
@@ -190,8 +190,8 @@ extension OperatorClient.Outcome {
     var json: JSONValue {
         .object([
             "id": .string(command.id), "command": .string(command.typed),
-            "done": .number(answers.count { $0.state == .done }),
-            "of": .number(Set(answers.map(\.host) + silent + unnotified).count),
+            "done": .number(replies.count { $0.state == .done }),
+            "of": .number(Set(replies.map(\.host) + silent + unnotified).count),
             "silent": .strings(silent), "untold": .strings(unnotified),
             "hosts": hostsJSON,
         ])
@@ -199,7 +199,7 @@ extension OperatorClient.Outcome {
 
     var hostsJSON: JSONValue {
         .array(
-            answers.map {
+            replies.map {
                 .object([
                     "host": .string($0.host), "state": .string($0.state.rawValue), "text": .string($0.text),
                 ])
@@ -208,16 +208,16 @@ extension OperatorClient.Outcome {
 
     func text(_ style: TextStyle) -> String {
         var table = Table(["HOST": .left, "STATE": .left, "ANSWER": .left])
-        for answer in answers {
+        for reply in replies {
             let paint: Paint? =
-                switch answer.state {
+                switch reply.state {
                 case .done: .green
                 case .refused, .failed: .red
                 case .accepted, .working: .yellow
                 }
-            table.add(.init(answer.host), .init(answer.state.rawValue, paint), .init(answer.text))
+            table.add(.init(reply.host), .init(reply.state.rawValue, paint), .init(reply.text))
         }
-        for host in silent where !answers.contains(where: { $0.host == host }) {
+        for host in silent where !replies.contains(where: { $0.host == host }) {
             table.add(.init(host), .init("silent", .yellow), .init("no reply"))
         }
         for host in unnotified {

@@ -77,8 +77,8 @@ extension FarmClient {
         if jobRecord.queued + jobRecord.inFlight > 0, let trouble = await gatewayTrouble(jobRecord.app) {
             reasons.append(trouble)
         }
-        if let parked = jobRecord.pausedReason {
-            reasons.append("quarantined: \(PlainText.of(parked, limit: 200))")
+        if let paused = jobRecord.pausedReason {
+            reasons.append("quarantined: \(PlainText.of(paused, limit: 200))")
         }
         if jobRecord.delayed > 0,
             let delay = try await delays(of: [jobRecord.id], jobRecord.app)[jobRecord.id]

@@ -38,12 +38,12 @@ struct JobReport {
         table.add("crashes", jobRecord.crashes, .red)
         table.add("replayed", jobRecord.replayed)
         let head = Paint.bold.on("\(jobRecord.app) \(jobRecord.id)", if: console.colours)
-        let parked = jobRecord.pausedReason.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
+        let paused = jobRecord.pausedReason.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
         let origin = jobRecord.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
         let warning = jobRecord.warning.map {
             Paint.yellow.on("warning: " + PlainText.of($0, limit: 300), if: console.colours) + "\n"
         }
-        return "\(head)\(origin)  \(jobRecord.state.rawValue)\(timing(jobRecord))\(parked)\n"
+        return "\(head)\(origin)  \(jobRecord.state.rawValue)\(timing(jobRecord))\(paused)\n"
             + (warning ?? "")
             + table.text(console.style)
             + delays.map { "delay: \($0)\n" }.joined()

@@ -98,7 +98,7 @@ struct RunningJobs: Sendable {
     /// Whether batches of the app are queued in shards of these hosts.
     @Loop private func hasWork(_ app: String, in hosts: Set<String>) async throws(CommandFailure) -> Bool {
         guard !hosts.isEmpty else { return false }
-        let owners = try await client.call(ReadOwners(), app).fields
+        let owners = try await client.call(ReadOwners(), app).leases
         let depths = try await client.call(ReadDepths(shards: client.shards()), app).shards
         return depths.enumerated().contains { shard, depth in
             depth.high + depth.bulk > 0 && owners[.shard(shard)].map { hosts.contains($0.host) } ?? false

@@ -18,7 +18,7 @@ struct AdmissionCommand: ParsableCommand, Sendable {
               pushfarm admission auto demo
             """)
 
-    enum Act: String, ExpressibleByArgument, CaseIterable, Sendable {
+    enum Action: String, ExpressibleByArgument, CaseIterable, Sendable {
         case open, close, auto
 
         var admission: SetAdmission.Admission? {
@@ -33,7 +33,7 @@ struct AdmissionCommand: ParsableCommand, Sendable {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "open, close or auto.")
-    var act: Act
+    var act: Action
 
     @Argument(help: "The app, or all.", completion: .apps)
     var app: String

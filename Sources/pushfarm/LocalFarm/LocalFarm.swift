@@ -121,15 +121,15 @@ import Foundation
     }
 
     private func startSimulator() async throws(CommandFailure) {
-        let answer = folder + "/simulator.json"
-        unlink(answer)
-        let output = try StateFolder.openLog(answer)
+        let outputPath = folder + "/simulator.json"
+        unlink(outputPath)
+        let output = try StateFolder.openLog(outputPath)
         defer { close(output) }
         let arguments = ["--json", "--state-dir", folder] + plan.simulatorArguments + plan.logArguments
         let service = try start("simulator", arguments, output: output)
         simulator = service
         let isReady = await service.isReady {
-            simulation = SimulatorStarted(line: StateFolder.tail(answer, lines: 1) + "\n")
+            simulation = SimulatorStarted(line: StateFolder.tail(outputPath, lines: 1) + "\n")
             return simulation != nil
         }
         if isReady { return }
@@ -187,8 +187,8 @@ import Foundation
     private var redisArguments: [String] {
         var arguments = ["--state-dir", folder]
         if redis != nil {
-            let place = RedisLocation(.unix(plan.configuration.privateRedisSocket))
-            arguments += ["--redis", place.revealedURL()]
+            let location = RedisLocation(.unix(plan.configuration.privateRedisSocket))
+            arguments += ["--redis", location.revealedURL()]
         }
         if redisPort != nil {
             arguments += ["--set", "redis_password_file=" + plan.configuration.privateRedisPasswordFile]

@@ -69,7 +69,7 @@ struct UpCommand: ParsableCommand, Sendable {
             guard let workers else { return }
             let directions = LocalFarmDirections(to: farm, plan.configuration)
             if directions.isFileNeeded { try StateFolder.write(directions.text, to: directions.file) }
-            show(directions, redis: client.place, workers: workers, console)
+            show(directions, redis: client.redisAddress, workers: workers, console)
         }
         await farm.end.wait()
         // A farm that failed to start shows only its error.
@@ -98,7 +98,7 @@ struct UpCommand: ParsableCommand, Sendable {
             \(Paint.bold.on("pushfarm is up", if: console.colours)): \(workers) workers,
             \(apps.joined(separator: ", "))
               Redis    \(redis)\(port.map { ", and 127.0.0.1:\($0) with the password in \(passwordFile ?? "")" } ?? "")
-              gateway  \(simulation.map { "\($0.places) (simulated)" } ?? "as configured")
+              gateway  \(simulation.map { "\($0.addresses) (simulated)" } ?? "as configured")
               end      Control-C
             To push from another terminal:
               \(directions.push)

@@ -20,7 +20,7 @@ import StoreProtocol
             case .busy(let pause, let reason):
                 guard ContinuousClock.now + pause <= deadline else {
                     throw .temporary(
-                        "\(client.place): \(FullReason.words(reason, app)); job \(id) was not sent. Try again later"
+                        "\(client.redisAddress): \(FullReason.words(reason, app)); job \(id) was not sent. Try again later"
                     )
                 }
                 do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
@@ -38,9 +38,9 @@ import StoreProtocol
             // No coordinator has run with this Redis yet. The job waits in the inbox for the first coordinator.
             return .accepted(waiting: try await client.call(PushJob(job: request.job), app))
         } catch {
-            guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
+            guard error.isTemporary else { throw .failed("\(client.redisAddress): \(error)") }
             throw .temporary(
-                "\(client.place): \(error). Job \(request.id) may have been submitted; a retry with the same --id is safe"
+                "\(client.redisAddress): \(error). Job \(request.id) may have been submitted; a retry with the same --id is safe"
             )
         }
     }

@@ -32,7 +32,7 @@ import StoreProtocol
     /// Whether Redis was restarted, so that it may have lost jobs.
     private var mustResubmit = false
     private var maySubmitAt = ContinuousClock.now
-    private var looksAt = ContinuousClock.now
+    private var nextCheckAt = ContinuousClock.now
     private var commitsAt = ContinuousClock.now
     /// The time of the last progress.
     private var movedAt = ContinuousClock.now
@@ -225,15 +225,15 @@ import StoreProtocol
 
     /// Reads the job record of the oldest open job, in case the run missed the event of its end.
     private func checkOldestPush() async throws(CommandFailure) {
-        guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
-        looksAt = .now + Self.jobRecordPause
+        guard .now >= nextCheckAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
+        nextCheckAt = .now + Self.jobRecordPause
         pauseReason = try await client.call(ReadAppState(), plan.app).pause?.reason
         guard let jobRecord = try await client.jobRecord(tracker.id(of: oldest), plan.app),
             jobRecord.state == .finished
         else { return }
         // The chunk is closed after all events up to now are read.
         tracker.ended(oldest, delivered: jobRecord.delivered)
-        looksAt = .now
+        nextCheckAt = .now
         noteProgress()
     }
 

@@ -40,8 +40,8 @@ struct TokenChunks: ~Copyable {
                 guard case .token(let token) = ScreenedLine(line) else { continue }
                 switch seen.take(token) {
                 case .new: tokens.append(Hexadecimal.text(of: token))
-                case .again: duplicates += 1
-                case .foreign: break
+                case .repeated: duplicates += 1
+                case .otherPart: break
                 }
             }
             if !tokens.isEmpty { break }

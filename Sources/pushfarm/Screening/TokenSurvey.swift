@@ -94,16 +94,16 @@ struct SeenTokens {
         keys.reserveCapacity(expected)
     }
 
-    enum Answer: Equatable {
+    enum Membership: Equatable {
         case new
-        case again
+        case repeated
         /// The token belongs to another part of all tokens, so it is not compared.
-        case foreign
+        case otherPart
     }
 
-    mutating func take(_ token: [UInt8]) -> Answer {
+    mutating func take(_ token: [UInt8]) -> Membership {
         let low = XXH64.hash(token, seed: 0)
-        guard Int(low % UInt64(parts)) == part else { return .foreign }
-        return keys.insert(Key(low: low, high: XXH64.hash(token, seed: 1))).inserted ? .new : .again
+        guard Int(low % UInt64(parts)) == part else { return .otherPart }
+        return keys.insert(Key(low: low, high: XXH64.hash(token, seed: 1))).inserted ? .new : .repeated
     }
 }

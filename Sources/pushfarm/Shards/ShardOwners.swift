@@ -16,8 +16,8 @@ struct ShardOwners: Sendable {
         let owners = try await client.call(ReadOwners(), app)
         let desired = try await client.ask { registry throws(RedisError) in try await registry.desired() }
         let now = try await client.clock()
-        func owner(_ field: LeaseField) -> String? {
-            guard let token = owners.fields[field],
+        func owner(_ lease: LeaseID) -> String? {
+            guard let token = owners.leases[lease],
                 .milliseconds(owners.leaseEnds[token.nonce] ?? 0) > now
             else { return nil }
             return token.host

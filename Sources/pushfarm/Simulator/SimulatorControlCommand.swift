@@ -31,14 +31,14 @@ struct SimulatorControlCommand: ParsableCommand {
         let configuration = try common.load()
         let socket = simulator.control ?? configuration.stateDirectory + "/simulator/control.sock"
         let line = words.joined(separator: " ")
-        let answer = try Loop.run { @Loop in
+        let reply = try Loop.run { @Loop in
             do {
                 return try await SimulatorControl.send(line, socket: socket)
             } catch {
                 throw CommandFailure.temporary("no simulator replies on \(socket): \(error)")
             }
         }
-        Terminal.write(answer + "\n", to: Terminal.standardOutput)
-        if answer.hasPrefix("{\"ok\":false") { throw CommandFailure.failed() }
+        Terminal.write(reply + "\n", to: Terminal.standardOutput)
+        if reply.hasPrefix("{\"ok\":false") { throw CommandFailure.failed() }
     }
 }

@@ -28,12 +28,12 @@ import Simulator
     private func announce(_ gateway: SimulatedGateway) {
         let credentials = gateway.credentials
         let host = options.hosts[0].contains(":") ? "[\(options.hosts[0])]" : options.hosts[0]
-        let place = { (scheme: String, port: UInt16) in
+        let url = { (scheme: String, port: UInt16) in
             (options.usesTLS ? scheme : scheme == "https" ? "http" : "tcp") + "://\(host):\(port)"
         }
         let started = SimulatorStarted(
-            gateway: place("https", gateway.port), binary: gateway.binaryPort.map { place("tls", $0) },
-            feedback: gateway.feedbackPort.map { place("tls", $0) }, caFile: credentials.authorityFile,
+            gateway: url("https", gateway.port), binary: gateway.binaryPort.map { url("tls", $0) },
+            feedback: gateway.feedbackPort.map { url("tls", $0) }, caFile: credentials.authorityFile,
             keyFile: credentials.signingKeyFile, keyID: SimulatorCredentials.keyID,
             team: SimulatorCredentials.teamID, certificateFile: credentials.clientPEM,
             bundle: credentials.bundle, control: options.controlSocket ?? "")

@@ -33,7 +33,7 @@ struct SimulatorStarted: Codable, Sendable {
     }
 
     /// All gateways on one line.
-    var places: String { [gateway, binary].compactMap(\.self).joined(separator: ", ") }
+    var addresses: String { [gateway, binary].compactMap(\.self).joined(separator: ", ") }
 
     /// The settings that lead an app to the simulator's HTTP/2 gateway.
     func settings(of app: String) -> [String] {

@@ -26,7 +26,7 @@ struct AppStatus: Sendable {
     /// Pushes in dead letters.
     var dead = 0
     /// Keys of the wrong type, and unreadable data.
-    var faults = ReadFaults.Reply()
+    var faults = FindDamage.Reply()
     /// Refused jobs: the total, and the number in the last minute.
     var refusals = ReadRefusals.Reply()
     var refusedLastMinute = 0
@@ -47,7 +47,7 @@ struct AppStatus: Sendable {
     @Loop static func read(
         _ app: String, shards: Int, from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> AppStatus {
-        let faults = try await client.call(ReadFaults(shards: shards), app)
+        let faults = try await client.call(FindDamage(shards: shards), app)
         let reader = AppStatusReader(app: app, client: client, hasFaults: !faults.wrongTypes.isEmpty)
         let appState = try await reader.read(ReadAppState(), else: .init())
         let depths = try await reader.read(ReadDepths(shards: shards), else: .empty(shards: shards))
@@ -60,7 +60,7 @@ struct AppStatus: Sendable {
             app: app, pause: appState.pause, appState: appState,
             full: appState.full, depths: depths,
             openJobs: countsJobs ? try await openJobs(of: reader) : nil, owners: owners(leases, at: now),
-            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader),
+            unowned: shards + 1 - leases.leases.count, feedback: try await feedback(of: reader),
             ages: try await reader.read(ReadAges(shards: shards), else: ages),
             pausedShards: pauses.pauses(try await reader.read(pauses, else: [])),
             dead: try await reader.read(CountDeadLetters(), else: .init()).pushes, faults: faults,
@@ -88,12 +88,12 @@ struct AppStatus: Sendable {
 
     private static func owners(_ leases: ReadOwners.Reply, at now: Duration) -> [Owner] {
         var owners: [String: Owner] = [:]
-        for (field, token) in leases.fields {
+        for (lease, token) in leases.leases {
             let remaining = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
             var owner = owners[token.host] ?? Owner(host: token.host, leaseRemaining: remaining)
             // A host that was just restarted may have two leases. The lease that ends first is shown.
             owner.leaseRemaining = min(owner.leaseRemaining, remaining)
-            if field == .intake { owner.hasIntake = true } else { owner.shards += 1 }
+            if lease == .intake { owner.hasIntake = true } else { owner.shards += 1 }
             owners[token.host] = owner
         }
         return owners.values.sorted { $0.host < $1.host }
@@ -163,7 +163,7 @@ extension AppStatus.Owner {
     }
 }
 
-extension ReadFaults.WrongType {
+extension FindDamage.WrongType {
     fileprivate var json: JSONValue {
         .object(["key": .string(key), "type": .string(found), "expected": .string(expected)])
     }

@@ -39,13 +39,13 @@ struct FarmStatus: Sendable {
     }
 
     /// Hosts whose coordinator is alive.
-    var living: [HostStatus] { hosts.filter { !$0.isGone } }
+    var live: [HostStatus] { hosts.filter { !$0.isGone } }
 
     typealias Sums = (rate: Int, errors: Int, connections: Int, streams: Int, p50: Int?, p99: Int?)
 
     /// The sums of all hosts for an app.
     func sums(of app: String) -> Sums {
-        let all = living.compactMap { $0.apps.first { $0.app == app } }
+        let all = live.compactMap { $0.apps.first { $0.app == app } }
         return (
             all.reduce(0) { $0 + $1.rate }, all.reduce(0) { $0 + $1.errors },
             all.reduce(0) { $0 + $1.connections }, all.reduce(0) { $0 + $1.streams },
@@ -56,7 +56,7 @@ struct FarmStatus: Sendable {
     /// The problems, one sentence each. Empty when there is no problem.
     var troubles: [String] {
         var troubles: [String] = []
-        if living.isEmpty { troubles.append("no coordinator is running") }
+        if live.isEmpty { troubles.append("no coordinator is running") }
         for host in hosts where host.isGone { troubles.append("host \(host.host) is gone") }
         for host in hosts where host.state == "running" {
             if let intake = host.intake, ["backing-off", "failed"].contains(intake.state) {
@@ -68,10 +68,10 @@ struct FarmStatus: Sendable {
                 troubles.append("worker \(worker.worker) of \(host.host) was given up, see its log")
             }
         }
-        for host in living {
+        for host in live {
             troubles += host.problems.map { "\(host.host): \($0)" }
         }
-        troubles += hosts.flatMap(\.quietPlaces)
+        troubles += hosts.flatMap(\.quietOwners)
         if let allDrained { troubles.append(allDrained) }
         if hosts.contains(where: { $0.state == "running" }) {
             // An app without hosts and without work needs no owner.
@@ -100,7 +100,7 @@ struct FarmStatus: Sendable {
             let batches = app.depths.paused == 1 ? "a batch is" : "\(app.depths.paused) batches are"
             troubles.append("\(app.app): \(batches) paused or quarantined, see pushfarm paused")
         }
-        for host in living {
+        for host in live {
             for shard in host.quarantined {
                 troubles.append(
                     "\(shard.app): shard \(shard.shard) waits \(shard.milliseconds) ms more after crashes")
@@ -114,8 +114,8 @@ struct FarmStatus: Sendable {
 
     /// A sentence when all hosts are drained, else nil. A drained host is no problem while other hosts serve its shards.
     private var allDrained: String? {
-        guard !living.isEmpty, living.allSatisfy({ $0.state == "drained" }) else { return nil }
-        let names = living.map(\.host).joined(separator: ", ")
+        guard !live.isEmpty, live.allSatisfy({ $0.state == "drained" }) else { return nil }
+        let names = live.map(\.host).joined(separator: ", ")
         return "nothing is sent: \(names) drained; reload brings a host back"
     }
 

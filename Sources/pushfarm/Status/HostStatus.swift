@@ -184,7 +184,7 @@ extension HostStatus {
     }
 
     /// The quiet host or quiet workers that still own shards, one sentence each.
-    var quietPlaces: [String] {
+    var quietOwners: [String] {
         if state == "quiet" {
             // A quiet host is no problem when other hosts serve its shards.
             let hasShards = apps.contains { $0.shards > 0 } || workers.contains { $0.shards > 0 }

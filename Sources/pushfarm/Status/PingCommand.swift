@@ -35,12 +35,12 @@ struct PingCommand: ParsableCommand {
         let configuration = try common.load()
         let socket = configuration.stateDirectory + "/control.sock"
         try Loop.run { @Loop in
-            let answer = try await LocalCoordinator.carryOut(
+            let reply = try await LocalCoordinator.carryOut(
                 OperatorCommand(.status, host: nil), at: socket, within: timeout.duration, isPatient: true)
-            guard let answer, answer.state == .done else {
+            guard let reply, reply.state == .done else {
                 throw CommandFailure.temporary("the coordinator at \(socket) does not reply")
             }
-            let host = HostStatus(name: answer.host, json: Array(answer.text.utf8), isAlive: true)
+            let host = HostStatus(name: reply.host, json: Array(reply.text.utf8), isAlive: true)
             let ready = host.workers.count { $0.state == "ready" }
             let isReady = host.state == "running" && host.intake?.state == "ready" && ready > 0
             Console(json: common.json).show(

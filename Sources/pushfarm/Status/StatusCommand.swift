@@ -48,7 +48,7 @@ struct StatusText {
     private var head: String {
         let troubles = status.troubles
         let rate = status.hosts.reduce(0) { $0 + $1.rate }
-        let count = status.living.count
+        let count = status.live.count
         let sums =
             "  \(count) \(count == 1 ? "host" : "hosts")  \(Figures.grouped(rate))/s  "
             + "\(Figures.grouped(status.apps.reduce(0) { $0 + $1.depths.open })) open\n"

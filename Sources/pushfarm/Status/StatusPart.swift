@@ -109,7 +109,7 @@ struct LenientFields {
         return Array(all.prefix(1_024))
     }
 
-    /// The number, rounded, or 0 when it exceeds `ForeignNumber.limit`.
+    /// The number, rounded, or 0 when it exceeds `WholeNumber.limit`.
     func number<Number: FixedWidthInteger>(_ name: String) -> Number {
         value(name, as: Double.self).flatMap { number in
             Int64(exactly: number.rounded()).flatMap { $0 == Int64(foreign: $0) ? Number(exactly: $0) : nil }

@@ -19,7 +19,7 @@ import PushModel
     struct Report: Sendable {
         var written = 0
         var faulty = 0
-        var faults: [(place: String, reason: String)] = []
+        var faults: [(source: String, reason: String)] = []
     }
 
     init(
@@ -31,7 +31,7 @@ import PushModel
     }
 
     /// Takes a line of a file, or a token of the command line.
-    mutating func take(_ text: Substring, place: String? = nil) async throws(CommandFailure) {
+    mutating func take(_ text: Substring, source: String? = nil) async throws(CommandFailure) {
         do {
             let words =
                 takesTokensOnly ? text.trimmed.prefix { !$0.isWhitespace } : text
@@ -39,7 +39,7 @@ import PushModel
         } catch {
             report.faulty += 1
             if report.faults.count < Self.named {
-                report.faults.append((place ?? String(text.prefix(64)), "\(error)"))
+                report.faults.append((source ?? String(text.prefix(64)), "\(error)"))
             }
             return
         }
@@ -57,7 +57,7 @@ import PushModel
                 progress.update(
                     lines.bytesRead, note: "\(Figures.grouped(report.written)) tokens")
             }
-            if !SuppressionLine.isEmpty(line) { try await take(line, place: "line \(number)") }
+            if !SuppressionLine.isEmpty(line) { try await take(line, source: "line \(number)") }
         }
     }
 
@@ -80,11 +80,11 @@ extension SuppressionImport.Report {
             .object([
                 verb: .number(written), "faulty": .number(faulty),
                 "faults": .array(
-                    faults.map { .object(["place": .string($0.place), "reason": .string($0.reason)]) }),
+                    faults.map { .object(["place": .string($0.source), "reason": .string($0.reason)]) }),
             ]), "\(Figures.grouped(written)) tokens \(verb)\n")
         guard faulty > 0 else { return }
         for fault in faults {
-            Terminal.write("\(fault.place): \(fault.reason)\n", to: Terminal.standardError)
+            Terminal.write("\(fault.source): \(fault.reason)\n", to: Terminal.standardError)
         }
         throw .failed(
             "\(Figures.grouped(faulty)) lines cannot be read"

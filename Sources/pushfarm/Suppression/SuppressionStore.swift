@@ -83,10 +83,10 @@ import StoreProtocol
             let page = try await client.call(
                 ReadSuppressed(shard: shard, after: after, count: Self.portion), app)
             for entry in page {
-                if let record = entry.record { body(record, entry.place.milliseconds / 1000) }
+                if let record = entry.record { body(record, entry.id.milliseconds / 1000) }
             }
             guard page.count == Self.portion, let last = page.last else { return }
-            after = last.place
+            after = last.id
         }
     }
 

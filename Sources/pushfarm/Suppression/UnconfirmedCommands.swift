@@ -55,7 +55,7 @@ struct UnconfirmedOptions: ParsableArguments {
     var dryRun = false
 
     /// - Parameter done: the past action, such as `applied`. The word is also the name of the count in `--json`.
-    func perform(_ step: SettleUnconfirmed.Step, done: String) throws {
+    func perform(_ step: ResolveUnconfirmed.Step, done: String) throws {
         let configuration = try common.load()
         let app = try configuration.chosenApp(app)
         let count = try configuration.withClient { client in
@@ -72,7 +72,7 @@ struct UnconfirmedOptions: ParsableArguments {
     /// Applies or deletes the unconfirmed suppressions in portions. Suppressions that arrive meanwhile stay unconfirmed.
     /// - Returns: the number of suppressions.
     @Loop private static func settle(
-        _ waiting: Int, by step: SettleUnconfirmed.Step, _ app: String, _ client: FarmClient
+        _ waiting: Int, by step: ResolveUnconfirmed.Step, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> Int {
         let shards = try await client.shards()
         let limit =
@@ -80,7 +80,7 @@ struct UnconfirmedOptions: ParsableArguments {
         var done = 0
         repeat {
             let reply = try await client.call(
-                SettleUnconfirmed(step, limit: limit, most: min(500, max(1, waiting - done))), app)
+                ResolveUnconfirmed(step, limit: limit, most: min(500, max(1, waiting - done))), app)
             done += reply.done
             if reply.done == 0 { break }
         } while done < waiting

@@ -66,7 +66,7 @@ struct TopText {
     let status: FarmStatus
 
     var text: String {
-        let hosts = status.living
+        let hosts = status.live
         let workers = hosts.flatMap(\.workers)
         let rate = hosts.reduce(0) { $0 + $1.rate }
         let time = TopScreen.clock(status.at)

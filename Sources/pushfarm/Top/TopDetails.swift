@@ -7,7 +7,7 @@ struct TopDetails {
 
     var lines: [TopLine] {
         guard let snapshot = model.snapshot else { return [] }
-        switch model.place {
+        switch model.view {
         case .list: return []
         case .host(let name): return host(name, snapshot.status)
         case .worker(let host, let index): return worker(host, index, snapshot.status)
@@ -38,7 +38,7 @@ struct TopDetails {
             line(
                 "coordinator",
                 "\(host.pid)  up \(Figures.brief(.milliseconds(max(0, status.at - host.since))))"),
-            chart("rate", TopPlace.host(name).name, "\(Figures.short(host.rate))/s"),
+            chart("rate", TopView.host(name).name, "\(Figures.short(host.rate))/s"),
         ]
         if let intake = host.intake {
             lines.append(
@@ -57,7 +57,7 @@ struct TopDetails {
                 $0.worker == index
             })
         else { return [TopLine("worker \(host)/\(index) no longer exists", .yellow)] }
-        let place = TopPlace.worker(host: host, index: index).name
+        let view = TopView.worker(host: host, index: index).name
         let up = worker.since > 0 ? Figures.brief(.milliseconds(max(0, status.at - worker.since))) : "–"
         var lines = [
             line("state", worker.state, TopModel.paint(of: worker.state)),
@@ -68,9 +68,9 @@ struct TopDetails {
             line("memory", Figures.bytes(Int64(worker.rss))),
             line("shards", "\(worker.shards)"),
             line("connections", "\(worker.connections)"), TopLine(),
-            chart("rate", place, "\(Figures.short(worker.rate))/s"),
-            chart("in flight", "streams " + place, Figures.short(worker.streams)),
-            chart("processor", "busy " + place, "\(worker.busy) %"), TopLine(),
+            chart("rate", view, "\(Figures.short(worker.rate))/s"),
+            chart("in flight", "streams " + view, Figures.short(worker.streams)),
+            chart("processor", "busy " + view, "\(worker.busy) %"), TopLine(),
             line("delivered", Figures.grouped(worker.delivered), .green),
             line("failed", Figures.grouped(worker.failed), worker.failed > 0 ? .red : nil),
             line("retried", Figures.grouped(worker.retried)),
@@ -87,16 +87,16 @@ struct TopDetails {
         guard let app = status.apps.first(where: { $0.app == name }) else {
             return [TopLine("\(name) no longer exists", .yellow)]
         }
-        let (sums, place) = (status.sums(of: name), TopPlace.app(name).name)
+        let (sums, view) = (status.sums(of: name), TopView.app(name).name)
         let reason = app.pause?.reason ?? app.full?.reason.text
         let owners = app.owners.map { "\($0.host) \($0.shards)\($0.hasIntake ? " and the intake" : "")" }
         func age(_ age: Duration?) -> String { age.map { "oldest \(Figures.brief($0))" } ?? "none waits" }
         func milliseconds(_ value: Int?) -> String { value.map { "\($0) ms" } ?? "–" }
         return [
             line("state", app.state.word + (reason.map { ": \($0)" } ?? ""), app.state.paint),
-            chart("rate", place, "\(Figures.short(sums.rate))/s"),
-            chart("errors", "errors " + place, "\(Figures.short(sums.errors))/s"),
-            chart("open", "open " + place, Figures.short(app.depths.open)),
+            chart("rate", view, "\(Figures.short(sums.rate))/s"),
+            chart("errors", "errors " + view, "\(Figures.short(sums.errors))/s"),
+            chart("open", "open " + view, Figures.short(app.depths.open)),
             line(
                 "gateway",
                 "p50 \(milliseconds(sums.p50))  p99 \(milliseconds(sums.p99))  \(sums.connections) connections  \(Figures.grouped(sums.streams)) in flight"
@@ -115,7 +115,7 @@ struct TopDetails {
 
     private func job(_ job: JobRecord?) -> [TopLine] {
         guard let job else { return [TopLine("its record was deleted, or is not among the latest", .yellow)] }
-        let place = TopPlace.job(app: job.app, id: job.id).name
+        let view = TopView.job(app: job.app, id: job.id).name
         let timeLeft = model.remainingSeconds(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
         var lines = [
             line(
@@ -127,7 +127,7 @@ struct TopDetails {
                     + " \(Int(clamping: job.share * 100)) %"
                     + timeLeft,
                 .green),
-            chart("rate", place, "\(Figures.short(Int(clamping: model.history.last(place) ?? 0)))/s"),
+            chart("rate", view, "\(Figures.short(Int(clamping: model.history.last(view) ?? 0)))/s"),
             TopLine(),
             line("accepted", Figures.grouped(job.accepted)),
             line("delivered", Figures.grouped(job.delivered), .green),

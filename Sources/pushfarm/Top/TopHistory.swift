@@ -3,21 +3,21 @@ struct TopHistory {
     /// The most values that the widest screen can show.
     static let most = 200
     private var values: [String: [Double]] = [:]
-    private var looks = 0
+    private var samples = 0
     private var seen: [String: Int] = [:]
 
     /// Starts an update. Series without values for a long time are dropped.
     mutating func begin() {
-        looks += 1
-        guard looks.isMultiple(of: Self.most) else { return }
-        for (name, look) in seen where looks - look > Self.most {
+        samples += 1
+        guard samples.isMultiple(of: Self.most) else { return }
+        for (name, sample) in seen where samples - sample > Self.most {
             (values[name], seen[name]) = (nil, nil)
         }
     }
 
     mutating func note(_ name: String, _ value: Double) {
         values[name] = (values[name] ?? []).suffix(Self.most - 1) + [max(0, value)]
-        seen[name] = looks
+        seen[name] = samples
     }
 
     /// The last values as a sparkline, with the latest value at the right. The highest value has the full height.

@@ -6,29 +6,29 @@ extension TopModel {
 
     /// A column of a list, with the value that it shows for an item.
     private struct Column<Item> {
-        let look: TopTable.Column
+        let format: TopTable.Column
         let cell: (Item) -> Cell
 
         static func words(
             _ title: String, rank: Int = 0, most: Int = 24, _ cell: @escaping (Item) -> Cell
         ) -> Column {
-            Column(look: .init(title: title, isRight: false, rank: rank, most: most), cell: cell)
+            Column(format: .init(title: title, isRight: false, rank: rank, most: most), cell: cell)
         }
 
         static func numbers(_ title: String, rank: Int = 0, _ cell: @escaping (Item) -> Cell) -> Column {
-            Column(look: .init(title: title, rank: rank), cell: cell)
+            Column(format: .init(title: title, rank: rank), cell: cell)
         }
 
         static func trend(rank: Int, _ values: @escaping (Item) -> [Double]) -> Column {
-            Column(look: .init(title: "", rank: rank, isTrend: true)) { Cell(trend: values($0)) }
+            Column(format: .init(title: "", rank: rank, isTrend: true)) { Cell(trend: values($0)) }
         }
     }
 
-    /// The list of the present place, or nil when the place has no list.
+    /// The list of the present view, or nil when the view has no list.
     var table: TopTable? {
         guard let snapshot else { return nil }
         let (status, now) = (snapshot.status, snapshot.status.at)
-        switch place {
+        switch view {
         case .list(.apps): return apps(status)
         case .list(.workers): return workers(status.hosts, at: now)
         case .list(.hosts): return hosts(status.hosts, at: now)
@@ -40,12 +40,12 @@ extension TopModel {
     }
 
     private func table<Item>(
-        _ list: TopPlace.List, _ items: [Item], by usual: (column: Int, isDescending: Bool),
-        _ columns: [Column<Item>], place: (Item) -> TopPlace
+        _ list: TopView.List, _ items: [Item], by usual: (column: Int, isDescending: Bool),
+        _ columns: [Column<Item>], view: (Item) -> TopView
     ) -> TopTable {
         TopTable(
-            columns: columns.map(\.look),
-            rows: items.map { item in .init(place: place(item), cells: columns.map { $0.cell(item) }) },
+            columns: columns.map(\.format),
+            rows: items.map { item in .init(view: view(item), cells: columns.map { $0.cell(item) }) },
             sorted: sorts[list] ?? usual)
     }
 
@@ -82,7 +82,7 @@ extension TopModel {
             .words("APP") { .word($0.app.app) },
             .words("STATE") { .word($0.app.state.word, $0.app.state.paint) },
             .numbers("RATE/S") { .number($0.sums.rate) },
-            .trend(rank: 4) { history.values(TopPlace.app($0.app.app).name) },
+            .trend(rank: 4) { history.values(TopView.app($0.app.app).name) },
             .numbers("ERR%") { Self.share($0.sums.errors, of: $0.sums.rate + $0.sums.errors) },
             .numbers("P50", rank: 5) { Self.time($0.sums.p50) },
             .numbers("P99", rank: 2) { Self.time($0.sums.p99) },
@@ -105,7 +105,7 @@ extension TopModel {
             .words("WORKER") { .word("\($0.host)/\($0.worker.worker)") },
             .words("STATE") { .word($0.worker.state, Self.paint(of: $0.worker.state)) },
             .numbers("RATE/S") { .number($0.worker.rate, $0.worker.slowedTo > 0 ? .yellow : nil) },
-            .trend(rank: 4) { history.values(TopPlace.worker(host: $0.host, index: $0.worker.worker).name) },
+            .trend(rank: 4) { history.values(TopView.worker(host: $0.host, index: $0.worker.worker).name) },
             .numbers("FAILED", rank: 6) { .number($0.worker.failed) },
             .numbers("SHARDS", rank: 5) { .number($0.worker.shards) },
             .numbers("CONNS", rank: 3) { .number($0.worker.connections) },
@@ -131,7 +131,7 @@ extension TopModel {
                 return .number(Double(ready), "\(ready)/\(all)", ready < all ? .yellow : nil)
             },
             .numbers("RATE/S") { .number($0.rate) },
-            .trend(rank: 2) { history.values(TopPlace.host($0.host).name) },
+            .trend(rank: 2) { history.values(TopView.host($0.host).name) },
             .words("INTAKE") {
                 let state = $0.isGone ? "–" : $0.intake?.state ?? "–"
                 return .word(state, Self.paint(of: state))
@@ -149,7 +149,7 @@ extension TopModel {
     }
 
     private func jobs(_ jobs: [JobRecord], at now: Int64) -> TopTable {
-        func name(_ job: JobRecord) -> String { TopPlace.job(app: job.app, id: job.id).name }
+        func name(_ job: JobRecord) -> String { TopView.job(app: job.app, id: job.id).name }
         let columns: [Column<JobRecord>] = [
             .words("JOB", most: 28) { .word($0.id, $0.pausedReason == nil ? nil : .red) },
             .words("APP", rank: 5, most: 16) { .word($0.app) },
@@ -182,7 +182,7 @@ extension TopModel {
 
     /// The remaining seconds at the rate of the last updates, or nil when the rate is 0 or unknown.
     func remainingSeconds(of job: JobRecord) -> Int? {
-        let recent = history.values(TopPlace.job(app: job.app, id: job.id).name).suffix(10)
+        let recent = history.values(TopView.job(app: job.app, id: job.id).name).suffix(10)
         guard !recent.isEmpty, job.state == .open else { return nil }
         let rate = recent.reduce(0, +) / Double(recent.count)
         let open = job.accepted - job.settled

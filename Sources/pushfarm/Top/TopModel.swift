@@ -1,6 +1,6 @@
 import StoreProtocol
 
-/// The state of `top`: the farm data and the reader's place. The model gets keys, snapshots and sizes, and
+/// The state of `top`: the farm data and the reader's view. The model gets keys, snapshots and sizes, and
 /// ``TopScreen`` turns the model into lines. The model uses no terminal and no clock.
 struct TopModel {
     /// One snapshot of the farm.
@@ -17,10 +17,10 @@ struct TopModel {
 
     private(set) var snapshot: Snapshot?
     private(set) var history = TopHistory()
-    private(set) var stack: [TopPlace] = [.list(.apps)]
+    private(set) var stack: [TopView] = [.list(.apps)]
     /// The sort column of each list.
-    private(set) var sorts: [TopPlace.List: (column: Int, isDescending: Bool)] = [:]
-    private var selection: [TopPlace: TopPlace] = [:]
+    private(set) var sorts: [TopView.List: (column: Int, isDescending: Bool)] = [:]
+    private var selection: [TopView: TopView] = [:]
     private(set) var isPaused = false
     private(set) var showsHelp = false
     /// The time since which Redis is unreachable, in Unix milliseconds of this host's clock.
@@ -29,7 +29,7 @@ struct TopModel {
     /// The outcomes per job at the last snapshot, with the time of the snapshot.
     private var settled: [String: (count: Int, at: Int64)] = [:]
 
-    var place: TopPlace { stack[stack.count - 1] }
+    var view: TopView { stack[stack.count - 1] }
 
     // MARK: Snapshots
 
@@ -42,20 +42,20 @@ struct TopModel {
         var farm = 0
         for host in status.hosts {
             for worker in host.workers {
-                let name = TopPlace.worker(host: host.host, index: worker.worker).name
+                let name = TopView.worker(host: host.host, index: worker.worker).name
                 history.note(name, Double(worker.rate))
                 history.note("streams " + name, Double(worker.streams))
                 history.note("busy " + name, Double(worker.busy))
             }
-            history.note(TopPlace.host(host.host).name, Double(host.rate))
+            history.note(TopView.host(host.host).name, Double(host.rate))
             farm += host.rate
         }
-        history.note(TopPlace.list(.apps).name, Double(farm))
+        history.note(TopView.list(.apps).name, Double(farm))
         for app in status.apps {
             let sums = status.sums(of: app.app)
-            history.note(TopPlace.app(app.app).name, Double(sums.rate))
-            history.note("errors " + TopPlace.app(app.app).name, Double(sums.errors))
-            history.note("open " + TopPlace.app(app.app).name, Double(app.depths.open))
+            history.note(TopView.app(app.app).name, Double(sums.rate))
+            history.note("errors " + TopView.app(app.app).name, Double(sums.errors))
+            history.note("open " + TopView.app(app.app).name, Double(app.depths.open))
         }
         noteJobs(snapshot.jobs, at: status.at)
     }
@@ -68,7 +68,7 @@ struct TopModel {
     private mutating func noteJobs(_ jobs: [JobRecord], at now: Int64) {
         var next: [String: (count: Int, at: Int64)] = [:]
         for job in jobs {
-            let name = TopPlace.job(app: job.app, id: job.id).name
+            let name = TopView.job(app: job.app, id: job.id).name
             next[name] = (job.settled, now)
             guard let last = settled[name], now > last.at else { continue }
             history.note(name, Double(job.settled - last.count) * 1000 / Double(now - last.at))
@@ -78,7 +78,7 @@ struct TopModel {
 
     /// Apps whose jobs must be read, or nil when no jobs must be read.
     var wantsJobs: [String]? {
-        switch place {
+        switch view {
         case .list(.jobs): snapshot?.status.apps.map(\.app) ?? []
         case .app(let app): [app]
         default: nil
@@ -87,7 +87,7 @@ struct TopModel {
 
     /// The job that the reader views alone. The job may be outside the latest jobs of its app.
     var wantsJob: (app: String, id: String)? {
-        if case .job(let app, let id) = place { (app, id) } else { nil }
+        if case .job(let app, let id) = view { (app, id) } else { nil }
     }
 
     // MARK: Keys
@@ -115,7 +115,7 @@ struct TopModel {
         case .character("p"): isPaused.toggle()
         case .character("?"), .character("h"): showsHelp = true
         case .character(let digit):
-            guard let number = digit.wholeNumberValue, let list = TopPlace.List(rawValue: number - 1) else {
+            guard let number = digit.wholeNumberValue, let list = TopView.List(rawValue: number - 1) else {
                 return .nothing
             }
             return show(list)
@@ -123,12 +123,12 @@ struct TopModel {
         return .draw
     }
 
-    private var next: TopPlace.List {
+    private var next: TopView.List {
         guard case .list(let list) = stack[0] else { return .apps }
-        return TopPlace.List(rawValue: (list.rawValue + 1) % TopPlace.List.allCases.count) ?? .apps
+        return TopView.List(rawValue: (list.rawValue + 1) % TopView.List.allCases.count) ?? .apps
     }
 
-    private mutating func show(_ list: TopPlace.List) -> Action {
+    private mutating func show(_ list: TopView.List) -> Action {
         stack = [.list(list)]
         return list == .jobs ? .refresh : .draw
     }
@@ -148,24 +148,24 @@ struct TopModel {
     // MARK: Selection
 
     /// The highlighted row. If the row has disappeared, the first row is highlighted.
-    var selected: TopPlace? {
-        let places = rows.map(\.place)
-        return selection[place].flatMap { places.contains($0) ? $0 : nil } ?? places.first
+    var selected: TopView? {
+        let views = rows.map(\.view)
+        return selection[view].flatMap { views.contains($0) ? $0 : nil } ?? views.first
     }
 
     private mutating func move(by step: Int) {
-        let places = rows.map(\.place)
-        guard !places.isEmpty else { return }
-        let at = selected.flatMap { places.firstIndex(of: $0) } ?? 0
-        selection[place] = places[min(max(0, at + step), places.count - 1)]
+        let views = rows.map(\.view)
+        guard !views.isEmpty else { return }
+        let at = selected.flatMap { views.firstIndex(of: $0) } ?? 0
+        selection[view] = views[min(max(0, at + step), views.count - 1)]
     }
 
     private var rows: [TopTable.Row] { table?.rows ?? [] }
 
     // MARK: Order
 
-    var sortedList: TopPlace.List? {
-        switch place {
+    var sortedList: TopView.List? {
+        switch view {
         case .list(let list): list
         case .host: .workers
         case .app: .jobs

@@ -48,7 +48,7 @@ struct TopScreen {
     private var title: TopLine {
         var line = TopLine("pushfarm top", .bold)
         if let status = model.snapshot?.status {
-            let alive = status.living
+            let alive = status.live
             let workers = alive.reduce(0) { $0 + $1.workers.count }
             line.add("  \(words(alive.count, "host"))  \(words(workers, "worker"))", .dim)
             line.add("  \(words(status.apps.count, "app"))", .dim)
@@ -66,12 +66,12 @@ struct TopScreen {
     private func rates(_ status: FarmStatus) -> TopLine {
         let sums = status.apps.map { status.sums(of: $0.app) }
         let errors = sums.reduce(0) { $0 + $1.errors }
-        let answers = sums.reduce(errors) { $0 + $1.rate }
+        let responses = sums.reduce(errors) { $0 + $1.rate }
         let open = status.apps.reduce(0) { $0 + $1.depths.open }
         let oldest = status.apps.compactMap(\.ages.oldest).max()
         var line = TopLine("\(Figures.grouped(Int(clamping: model.history.last("farm") ?? 0)))/s ", .bold)
         var rest = TopLine("  errors ")
-        let share = answers > 0 ? Double(errors) * 100 / Double(answers) : 0
+        let share = responses > 0 ? Double(errors) * 100 / Double(responses) : 0
         rest.add("\((share * 10).rounded() / 10) %", share >= 5 ? .red : share >= 1 ? .yellow : nil)
         rest.add("  open \(Figures.short(open))  oldest \(oldest.map { Figures.brief($0) } ?? "–")")
         let width = min(80, max(8, columns - line.width - rest.width))
@@ -102,21 +102,21 @@ struct TopScreen {
             + [TopLine("! \(troubles.count - most + 1) more troubles: pushfarm status", .red)]
     }
 
-    /// The names of the lists, and the path to the present place.
+    /// The names of the lists, and the path to the present view.
     private var trail: TopLine {
         var line = TopLine()
-        for list in TopPlace.List.allCases {
+        for list in TopView.List.allCases {
             let isHere = model.stack[0] == .list(list)
             line.add("\(list.rawValue + 1) ", .dim)
             line.add(list.title, isHere ? .bold : .dim)
             line.add("  ")
         }
-        for place in model.stack.dropFirst() { line.add("› \(name(place)) ", .bold) }
+        for view in model.stack.dropFirst() { line.add("› \(name(view)) ", .bold) }
         return line
     }
 
-    private func name(_ place: TopPlace) -> String {
-        switch place {
+    private func name(_ view: TopView) -> String {
+        switch view {
         case .list(let list): list.title
         case .host(let host): host
         case .worker(let host, let index): "worker \(host)/\(index)"
@@ -132,7 +132,7 @@ struct TopScreen {
         guard var table = model.table else { return Array(details.prefix(room)) }
         guard !table.rows.isEmpty else { return details + [TopLine(nothing, .dim)] }
         let selected = model.selected
-        let at = table.rows.firstIndex { $0.place == selected } ?? 0
+        let at = table.rows.firstIndex { $0.view == selected } ?? 0
         for index in table.rows.indices { table.rows[index].isSelected = index == at }
         let all = table.lines(width: columns)
         let shown = max(1, room - details.count - 1)

@@ -33,7 +33,7 @@ struct TopTable {
     }
 
     struct Row {
-        let place: TopPlace
+        let view: TopView
         let cells: [Cell]
         var isSelected = false
     }

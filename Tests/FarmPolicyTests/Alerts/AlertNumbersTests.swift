@@ -7,14 +7,14 @@ struct AlertNumbersTests {
 
     @Test func `the share of errors covers the last minute`() {
         var share = ErrorShare()
-        #expect(share.add(answers: 0, errors: 0, at: Self.start) == nil)
-        #expect(share.add(answers: 49, errors: 49, at: Self.start + .seconds(1)) == nil)
-        #expect(share.add(answers: 100, errors: 50, at: Self.start + .seconds(2)) == 50)
+        #expect(share.add(responses: 0, errors: 0, at: Self.start) == nil)
+        #expect(share.add(responses: 49, errors: 49, at: Self.start + .seconds(1)) == nil)
+        #expect(share.add(responses: 100, errors: 50, at: Self.start + .seconds(2)) == 50)
         // Only errors of the last minute count, so the first errors no longer count.
         for second in 3..<62 {
-            _ = share.add(answers: 100, errors: 50, at: Self.start + .seconds(second))
+            _ = share.add(responses: 100, errors: 50, at: Self.start + .seconds(second))
         }
-        #expect(share.add(answers: 300, errors: 60, at: Self.start + .seconds(62)) == 5)
+        #expect(share.add(responses: 300, errors: 60, at: Self.start + .seconds(62)) == 5)
     }
 
     @Test func `three exits in a minute are a crash loop`() {

@@ -30,7 +30,7 @@ struct GovernorTests {
                 var sample = GovernorSample(span: .milliseconds(200))
                 sample.connections = scale.wanted
                 sample.streams = 1000 * scale.wanted
-                (sample.blocked, sample.open, sample.answers) = (
+                (sample.blocked, sample.open, sample.responses) = (
                     1, Double(sample.streams), 1000 * scale.wanted
                 )
                 change(&sample)
@@ -95,14 +95,16 @@ struct GovernorTests {
 
     @Test func `an idle app has no connections and needs none`() {
         var bench = Bench { $0.minConnections = 3 }
-        bench.elapse(100) { ($0.connections, $0.streams, $0.open, $0.blocked, $0.answers) = (0, 0, 0, 0, 0) }
+        bench.elapse(100) {
+            ($0.connections, $0.streams, $0.open, $0.blocked, $0.responses) = (0, 0, 0, 0, 0)
+        }
         #expect(bench.steps.isEmpty && bench.scale.wanted == 3)
     }
 
     @Test func `trouble right after a step up reverts the step`() {
         var bench = Bench()
         bench.elapse(10) { _ in }
-        bench.elapse(40) { if $0.connections > 1 { ($0.answers, $0.troubles) = (1900, 100) } }
+        bench.elapse(40) { if $0.connections > 1 { ($0.responses, $0.troubles) = (1900, 100) } }
         #expect(bench.steps.map(\.cause) == [.blocked, .troubled])
         #expect(bench.scale.wanted == 1)
     }

@@ -51,7 +51,7 @@ struct ModelGateway {
     private var nextCheck: ContinuousClock.Instant
     private var taken = 0.0
     private var allowance = 0.0
-    private var answers = 0
+    private var responses = 0
     private var troubles = 0
     private var wasLowered = false
     private var lastStreams = 1000
@@ -112,13 +112,13 @@ struct ModelGateway {
             dials.removeAll { $0 <= 0 }
         }
         connections = min(connections, most)
-        answer()
+        respond()
         backlog = arrival.isFinite ? backlog + arrival * Self.stepSeconds : .infinity
         send()
         if now >= nextCheck { check() }
     }
 
-    private mutating func answer() {
+    private mutating func respond() {
         // Takes the responses that are due in this step.
         var back = due.removeValue(forKey: tick) ?? 0
         if service.isFinite {
@@ -141,7 +141,7 @@ struct ModelGateway {
         }
         stopOrGoOn(good: good, bad: back - good)
         accepted += good
-        answers += good
+        responses += good
         refused += back - good
         troubles += back - good
     }
@@ -192,10 +192,10 @@ struct ModelGateway {
         nextCheck = now + settings.pollInterval
         var sample = meter.take(at: now)
         (sample.connections, sample.streams) = (connections, connections * streams)
-        (sample.answers, sample.troubles) = (answers, troubles)
+        (sample.responses, sample.troubles) = (responses, troubles)
         sample.isStopped = breaker?.isClosed == false
         (sample.isBusy, sample.wasLowered) = (isBusy, wasLowered)
-        (answers, troubles, wasLowered) = (0, 0, false)
+        (responses, troubles, wasLowered) = (0, 0, false)
         for change in governor.decide(sample, at: now) { changes.append((elapsed, change)) }
         connections = min(connections, max(governor.connections, 0))
         dials = Array(dials.prefix(max(0, governor.connections - connections)))

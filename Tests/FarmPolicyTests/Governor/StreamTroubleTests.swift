@@ -32,19 +32,19 @@ struct StreamTroubleTests {
 
     @Test func `long trouble reduces the streams to one and they rise again`() {
         var budget = connection()
-        var answers = 0
+        var count = 0
         while budget.limit > 1 {
             budget.responded()
             budget.troubled()
-            answers += 1
+            count += 1
         }
-        #expect(answers <= 2000)
-        answers = 0
+        #expect(count <= 2000)
+        count = 0
         while budget.limit < 1000 {
             budget.responded()
-            answers += 1
+            count += 1
         }
-        #expect(answers < 10_000)
+        #expect(count < 10_000)
         // The limit is now the gateway's own limit.
         // The farm's higher cap does not matter, so the connection does not count as slowed.
         for _ in 0..<20_000 { budget.responded() }
@@ -76,10 +76,10 @@ struct StreamTroubleTests {
         ]
         for (limit, isLowered) in settings {
             budget.settings(maxConcurrentStreams: limit)
-            let wasTold = budget.takeLowered()
-            #expect(wasTold == isLowered, "\(limit)")
-            let isToldAgain = budget.takeLowered()
-            #expect(!isToldAgain)
+            let wasReported = budget.takeLowered()
+            #expect(wasReported == isLowered, "\(limit)")
+            let isReportedAgain = budget.takeLowered()
+            #expect(!isReportedAgain)
         }
     }
 
@@ -87,8 +87,8 @@ struct StreamTroubleTests {
         var budget = StreamBudget(aloneUntilAuthenticated: false, cap: 100)
         for limit in [2000, 200] as [UInt32] {
             budget.settings(maxConcurrentStreams: limit)
-            let wasTold = budget.takeLowered()
-            #expect(!wasTold)
+            let wasReported = budget.takeLowered()
+            #expect(!wasReported)
         }
         #expect(budget.limit == 100)
     }

@@ -53,7 +53,7 @@ struct RefusedStreamsTests {
         streams.sent()
         streams.poll(at: at(5000))
         #expect(streams.room(of: 100) == 0)
-        streams.endedUnanswered(using: &random)
+        streams.endedWithoutResponse(using: &random)
         streams.poll(at: at(6000))
         #expect(streams.room(of: 100) == 1)
     }

@@ -42,7 +42,7 @@ struct HandOverTests {
     }
 
     @Test func `a shard that stays free may go to any host`() {
-        var vacancies = UnclaimedFields<Int>()
+        var vacancies = UnclaimedLeases<Int>()
         vacancies.observe(1, isFree: true, at: start)
         vacancies.observe(2, isFree: true, at: start + .seconds(5))
         #expect(

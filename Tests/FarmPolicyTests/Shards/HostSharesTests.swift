@@ -11,7 +11,7 @@ struct HostSharesTests {
     private static func owners(_ hosts: Hosts) -> [String] {
         apps.flatMap { app in
             let shares = HostShares(app: app, hosts: hosts)
-            return (0..<shards).compactMap { shares.owner(of: .shard($0)) }
+            return (0..<shards).compactMap { shares.owner(ofShard: $0) }
         }
     }
 
@@ -34,7 +34,7 @@ struct HostSharesTests {
             // Each host's share of an app differs from the exact share by less than one shard.
             for app in Self.apps.prefix(20) {
                 let shares = HostShares(app: app, hosts: hosts)
-                let its = (0..<Self.shards).count { shares.owner(of: .shard($0)) == host.name }
+                let its = (0..<Self.shards).count { shares.owner(ofShard: $0) == host.name }
                 #expect(abs(Double(its) - Double(Self.shards) * part) < 1, "\(app): \(its)")
             }
         }
@@ -43,13 +43,13 @@ struct HostSharesTests {
     @Test func `the shards of one app are spread differently from another app`() {
         let hosts: Hosts = [("a", 2), ("b", 2), ("c", 2)]
         let maps = ["one", "two"].map { app in
-            (0..<Self.shards).map { HostShares(app: app, hosts: hosts).owner(of: .shard($0)) }
+            (0..<Self.shards).map { HostShares(app: app, hosts: hosts).owner(ofShard: $0) }
         }
         #expect(maps[0] != maps[1])
         for map in maps {
             for host in hosts { #expect((21...22).contains(map.count { $0 == host.name })) }
         }
-        let intakes = Self.apps.map { HostShares(app: $0, hosts: hosts).owner(of: .intake) }
+        let intakes = Self.apps.map { HostShares(app: $0, hosts: hosts).intakeOwner }
         for host in hosts { #expect((40...100).contains(intakes.count { $0 == host.name })) }
     }
 
@@ -80,18 +80,18 @@ struct HostSharesTests {
     @Test func `a pinned shard belongs to its host while the host takes part`() {
         let hosts: Hosts = [("a", 2), ("b", 2)]
         let usual = HostShares(app: "x", hosts: hosts)
-        let shard = (0..<64).first { usual.owner(of: .shard($0)) == "a" } ?? 0
+        let shard = (0..<64).first { usual.owner(ofShard: $0) == "a" } ?? 0
         let pinned = HostShares(app: "x", hosts: hosts, pins: [shard: "b"])
-        #expect(pinned.owner(of: .shard(shard)) == "b")
-        #expect((0..<64).count { pinned.owner(of: .shard($0)) == "b" } == 32)
-        let others = (0..<64).count { pinned.owner(of: .shard($0)) != usual.owner(of: .shard($0)) }
+        #expect(pinned.owner(ofShard: shard) == "b")
+        #expect((0..<64).count { pinned.owner(ofShard: $0) == "b" } == 32)
+        let others = (0..<64).count { pinned.owner(ofShard: $0) != usual.owner(ofShard: $0) }
         #expect(others <= 2)
         #expect(HostShares(app: "x", hosts: hosts, pins: [shard: "c"]) == usual)
         // Invalid pins in Redis are ignored.
         #expect(HostShares(app: "x", hosts: hosts, pins: [-1: "b", 64: "b"]) == usual)
         let all = Dictionary(uniqueKeysWithValues: (0..<64).map { ($0, "b") })
         #expect(
-            (0..<64).allSatisfy { HostShares(app: "x", hosts: hosts, pins: all).owner(of: .shard($0)) == "b" }
+            (0..<64).allSatisfy { HostShares(app: "x", hosts: hosts, pins: all).owner(ofShard: $0) == "b" }
         )
     }
 
@@ -103,13 +103,13 @@ struct HostSharesTests {
     @Test func `a host without workers owns nothing while another host has some`() {
         #expect(Self.counts([("a", 0), ("b", 1)]) == ["b": Self.shards * Self.apps.count])
         #expect(Self.counts([("a", 0), ("b", 0)]).count == 2)
-        #expect(HostShares(app: "x", hosts: []).owner(of: .intake) == nil)
-        #expect(HostShares(app: "x", hosts: [("a", 0)]).owner(of: .shard(3)) == "a")
+        #expect(HostShares(app: "x", hosts: []).intakeOwner == nil)
+        #expect(HostShares(app: "x", hosts: [("a", 0)]).owner(ofShard: 3) == "a")
     }
 
     @Test func `hosts of all versions compute the same shares`() {
         let shares = HostShares(app: "demo", hosts: [("alpha", 2), ("beta", 2)])
-        let map = (0..<16).map { shares.owner(of: .shard($0)) == "alpha" ? "a" : "b" }.joined()
+        let map = (0..<16).map { shares.owner(ofShard: $0) == "alpha" ? "a" : "b" }.joined()
         #expect(map == "bbbabaabbbbbbaaa")
     }
 }

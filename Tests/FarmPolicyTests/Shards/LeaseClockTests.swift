@@ -14,7 +14,7 @@ import Testing
         var suspendedUntil: UInt64 = 0
         /// The call in flight: the times of its start, of its execution and of its reply (nil if the reply is lost), whether
         /// Redis has executed the call, and whether the host got the lease.
-        var call: (made: UInt64, taken: UInt64, answered: UInt64?, isTaken: Bool, isOurs: Bool)?
+        var call: (made: UInt64, taken: UInt64, repliedAt: UInt64?, isTaken: Bool, isOurs: Bool)?
     }
 
     private struct Walk {
@@ -45,16 +45,16 @@ import Testing
             }
             if let call = hosts[index].call {
                 // A call without a reply fails at its timeout.
-                if let answered = call.answered, answered <= now, call.isTaken {
+                if let repliedAt = call.repliedAt, repliedAt <= now, call.isTaken {
                     if call.isOurs { hosts[index].clock.confirmed(from: call.made + hosts[index].offset) }
                     hosts[index].call = nil
-                } else if call.answered == nil, call.made + 5000 < now {
+                } else if call.repliedAt == nil, call.made + 5000 < now {
                     hosts[index].call = nil
                 }
             } else if hosts[index].nextRenewal <= now {
                 let taken = now + UInt64.random(in: 0...4000, using: &random)
-                let answered = random.chance(8) ? nil : taken + UInt64.random(in: 0...4000, using: &random)
-                hosts[index].call = (now, taken, answered, false, false)
+                let repliedAt = random.chance(8) ? nil : taken + UInt64.random(in: 0...4000, using: &random)
+                hosts[index].call = (now, taken, repliedAt, false, false)
                 hosts[index].nextRenewal = now + UInt64(LeaseClock.renewInterval / .milliseconds(1))
             }
             guard hosts[index].clock.mayStart(at: now + hosts[index].offset) else { return }

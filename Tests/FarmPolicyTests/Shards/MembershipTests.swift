@@ -59,7 +59,7 @@ struct MembershipTests {
         var membership = Membership(now: start)
         _ = membership.observe([host("a", 2, ["x", "y"]), host("b", 2, ["y"]), host("c", 2, [])], at: at(0))
         let owners = { (app: String) in
-            Set((0..<64).compactMap { membership.shares(of: app).owner(of: .shard($0)) })
+            Set((0..<64).compactMap { membership.shares(of: app).owner(ofShard: $0) })
         }
         #expect(owners("x") == ["a"] && owners("y") == ["a", "b"] && owners("z") == [])
     }

@@ -16,7 +16,7 @@ struct ProgressMonitorTests {
                 "never a response: the second timeout is enough",
                 [
                     .timeout(sentAt: 0), .check(allows: true, at: 1000, nil), .timeout(sentAt: 1000),
-                    .check(allows: true, at: 2000, .unanswered(2)),
+                    .check(allows: true, at: 2000, .noResponse(2)),
                 ]
             ),
             (
@@ -24,7 +24,7 @@ struct ProgressMonitorTests {
                 [
                     .response(at: 10), .timeout(sentAt: 20), .timeout(sentAt: 20),
                     .check(allows: true, at: 1020, nil),
-                    .timeout(sentAt: 30), .check(allows: true, at: 1030, .unanswered(3)),
+                    .timeout(sentAt: 30), .check(allows: true, at: 1030, .noResponse(3)),
                 ]
             ),
             (
@@ -47,7 +47,7 @@ struct ProgressMonitorTests {
                     .response(at: .max - 5), .timeout(sentAt: .max - 9), .timeout(sentAt: 3),
                     .timeout(sentAt: 4),
                     .check(allows: true, at: 1004, nil), .timeout(sentAt: 5),
-                    .check(allows: true, at: 1005, .unanswered(3)),
+                    .check(allows: true, at: 1005, .noResponse(3)),
                 ]
             ),
             (

@@ -33,42 +33,42 @@ struct RestartPolicyTests {
     }
 
     @Test func `a single crash is restarted at once every time`() {
-        var place = Slot()
+        var slot = Slot()
         for _ in 0..<20 {
-            let decision = place.run(up: .seconds(60))
+            let decision = slot.run(up: .seconds(60))
             #expect(decision == .start(after: .zero))
         }
     }
 
     @Test func `crashes in a row without progress have growing delays`() {
-        var place = Slot()
-        let first = place.run(up: .seconds(5))
+        var slot = Slot()
+        let first = slot.run(up: .seconds(5))
         #expect(first == .start(after: .zero))
         for full in [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
-            let decision = place.run(up: .seconds(59))
+            let decision = slot.run(up: .seconds(59))
             #expect(seconds(decision, between: full / 2, and: full))
         }
-        let calm = place.run(up: .seconds(60))
+        let calm = slot.run(up: .seconds(60))
         #expect(calm == .start(after: .zero))
-        let again = place.run(up: .seconds(2))
+        let again = slot.run(up: .seconds(2))
         #expect(seconds(again, between: 500, and: 1000))
     }
 
     @Test func `progress ends a streak`() {
-        var place = Slot()
-        _ = place.run(up: .seconds(5))
-        _ = place.run(up: .seconds(5))
-        let progressed = place.run(up: .seconds(5), progress: true)
+        var slot = Slot()
+        _ = slot.run(up: .seconds(5))
+        _ = slot.run(up: .seconds(5))
+        let progressed = slot.run(up: .seconds(5), progress: true)
         #expect(progressed == .start(after: .zero))
-        let next = place.run(up: .seconds(5))
+        let next = slot.run(up: .seconds(5))
         #expect(seconds(next, between: 500, and: 1000), "the row begins with the crash after the progress")
     }
 
     @Test(arguments: [EndCause.kill, .orderly])
     func `forty exits caused from outside are each restarted within a second`(cause: EndCause) {
-        var place = Slot()
+        var slot = Slot()
         for number in 0..<40 {
-            let decision = place.run(up: .milliseconds(number % 4 == 0 ? 100 : 500 * number), cause)
+            let decision = slot.run(up: .milliseconds(number % 4 == 0 ? 100 : 500 * number), cause)
             guard case .start(let delay) = decision else {
                 Issue.record("\(decision)")
                 return
@@ -78,56 +78,56 @@ struct RestartPolicyTests {
     }
 
     @Test func `only a second short run in a row causes a delay`() {
-        var place = Slot()
+        var slot = Slot()
         let decisions = [Duration.milliseconds(100), .milliseconds(100), .seconds(5), .milliseconds(100)]
-            .map { place.run(up: $0, .kill) }
+            .map { slot.run(up: $0, .kill) }
         #expect(
             decisions == [Duration.zero, .milliseconds(300), .zero, .zero].map { .start(after: $0) })
     }
 
     @Test func `kills neither start nor end a streak of crashes`() {
-        var place = Slot()
-        _ = place.run(up: .seconds(5))
+        var slot = Slot()
+        _ = slot.run(up: .seconds(5))
         for _ in 0..<5 {
-            let kill = place.run(up: .seconds(5), .kill)
+            let kill = slot.run(up: .seconds(5), .kill)
             #expect(kill == .start(after: .zero))
         }
-        let second = place.run(up: .seconds(5))
+        let second = slot.run(up: .seconds(5))
         #expect(seconds(second, between: 500, and: 1000))
     }
 
     @Test func `three starts without readiness are enough to give up`() {
-        var place = Slot()
-        let decisions = [place.run(up: nil), place.run(up: nil), place.run(up: nil)]
+        var slot = Slot()
+        let decisions = [slot.run(up: nil), slot.run(up: nil), slot.run(up: nil)]
         #expect(seconds(decisions[0], between: 500, and: 1000))
         #expect(seconds(decisions[1], between: 1000, and: 2000))
         #expect(decisions[2] == .giveUp(failedStarts: 3))
-        place.policy.reset()
-        let first = place.run(up: .zero)
+        slot.policy.reset()
+        let first = slot.run(up: .zero)
         #expect(first == .start(after: .zero))
     }
 
     @Test func `a process that is killed before it is ready is not given up`() {
-        var place = Slot()
+        var slot = Slot()
         for _ in 0..<10 {
-            let decision = place.run(up: nil, .kill)
+            let decision = slot.run(up: nil, .kill)
             #expect(decision == .start(after: .milliseconds(300)))
         }
-        let failed = [place.run(up: nil), place.run(up: nil, .kill), place.run(up: nil), place.run(up: nil)]
+        let failed = [slot.run(up: nil), slot.run(up: nil, .kill), slot.run(up: nil), slot.run(up: nil)]
         #expect(failed.last == .giveUp(failedStarts: 3))
     }
 
     @Test func `a heartbeat of a ready process resets failed starts and not crashes`() {
-        var place = Slot()
-        _ = place.run(up: nil)
-        _ = place.run(up: nil)
-        let crash = place.run(up: .seconds(1))
+        var slot = Slot()
+        _ = slot.run(up: nil)
+        _ = slot.run(up: nil)
+        let crash = slot.run(up: .seconds(1))
         #expect(seconds(crash, between: 2000, and: 4000))
-        let failed = place.run(up: nil)
+        let failed = slot.run(up: nil)
         #expect(seconds(failed, between: 4000, and: 8000))
-        let again = place.run(up: nil)
+        let again = slot.run(up: nil)
         #expect(seconds(again, between: 8000, and: 16_000))
-        let last = place.run(up: nil)
+        let last = slot.run(up: nil)
         #expect(last == .giveUp(failedStarts: 3))
     }
 

@@ -2,38 +2,38 @@ import FarmPolicy
 import Testing
 
 struct WorkerPlacementTests {
-    private func shards(_ placement: WorkerPlacement, of place: Int) -> [Int] {
-        (0..<64).filter { placement.place(of: $0) == place }
+    private func shards(_ placement: WorkerPlacement, of worker: Int) -> [Int] {
+        (0..<64).filter { placement.worker(of: $0) == worker }
     }
 
-    @Test(arguments: 1...9) func `each place has its share`(size: Int) {
+    @Test(arguments: 1...9) func `each worker has its share`(size: Int) {
         let placement = WorkerPlacement(shards: 64, size: size)
-        for place in 0..<size {
-            #expect(abs(shards(placement, of: place).count - 64 / size) <= 1)
-            #expect(placement.serves(place))
+        for worker in 0..<size {
+            #expect(abs(shards(placement, of: worker).count - 64 / size) <= 1)
+            #expect(placement.serves(worker))
         }
         #expect(!placement.serves(size) && !placement.isDisturbed)
     }
 
-    @Test func `an inactive place lends its shards evenly and gets the same ones back`() {
+    @Test func `an inactive worker lends its shards evenly and gets the same ones back`() {
         let before = WorkerPlacement(shards: 64, size: 4)
         var placement = before
         placement.exclude(1)
         #expect(
             !placement.serves(1) && placement.isExcluded(1) && placement.isDisturbed
                 && shards(placement, of: 1).isEmpty)
-        for place in [0, 2, 3] {
-            let its = shards(placement, of: place)
+        for worker in [0, 2, 3] {
+            let its = shards(placement, of: worker)
             #expect((21...22).contains(its.count))
-            // The worker at this place keeps the shards that it had.
-            #expect(Set(shards(before, of: place)).isSubset(of: its))
+            // This worker keeps the shards that it had.
+            #expect(Set(shards(before, of: worker)).isSubset(of: its))
         }
         placement.resume(1)
         #expect(
-            (0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) } && placement.serves(1))
+            (0..<64).allSatisfy { placement.worker(of: $0) == before.worker(of: $0) } && placement.serves(1))
     }
 
-    @Test func `a quiet place lends its shards to serving places only`() {
+    @Test func `a quiet worker lends its shards to serving workers only`() {
         let before = WorkerPlacement(shards: 64, size: 3)
         var placement = before
         placement.makeQuiet(0)
@@ -45,26 +45,26 @@ struct WorkerPlacementTests {
             shards(placement, of: 0).isEmpty
                 && shards(placement, of: 1).count + shards(placement, of: 2).count == 64)
         placement.resume(0)
-        #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
+        #expect((0..<64).allSatisfy { placement.worker(of: $0) == before.worker(of: $0) })
     }
 
-    @Test func `when all places are inactive or quiet nothing moves`() {
+    @Test func `when all workers are inactive or quiet nothing moves`() {
         let before = WorkerPlacement(shards: 64, size: 2)
         var placement = before
-        for place in 0..<2 { placement.exclude(place) }
-        #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
+        for worker in 0..<2 { placement.exclude(worker) }
+        #expect((0..<64).allSatisfy { placement.worker(of: $0) == before.worker(of: $0) })
         #expect(!placement.serves(0) && !placement.serves(1) && !placement.isAllQuiet)
         var quiet = before
-        for place in 0..<2 { quiet.makeQuiet(place) }
-        #expect((0..<64).allSatisfy { quiet.place(of: $0) == before.place(of: $0) })
+        for worker in 0..<2 { quiet.makeQuiet(worker) }
+        #expect((0..<64).allSatisfy { quiet.worker(of: $0) == before.worker(of: $0) })
         #expect(!quiet.serves(0) && !quiet.serves(1) && quiet.isQuiet(0) && quiet.isAllQuiet)
-        #expect(quiet.quietPlaces == [0, 1])
+        #expect(quiet.quietWorkers == [0, 1])
         quiet = before
         quiet.isQuiet = true
         #expect(!quiet.serves(1) && quiet.isQuiet(1))
     }
 
-    @Test func `new places get shards once active and removed places lose them at once`() {
+    @Test func `new workers get shards once active and removed workers lose them at once`() {
         var placement = WorkerPlacement(shards: 64, size: 2)
         placement.resize(to: 4)
         #expect(

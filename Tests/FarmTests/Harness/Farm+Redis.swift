@@ -82,9 +82,9 @@ extension Farm {
     /// The expected owners, computed with ``HostShares``, the rule that all hosts follow.
     func expected(_ hosts: [String], app: String = "demo") -> [String: String] {
         let shares = HostShares(app: app, hosts: hosts.map { (name: $0, capacity: options.workers) })
-        var owners = ["intake": shares.owner(of: .intake)]
+        var owners = ["intake": shares.intakeOwner]
         for shard in 0..<64 {
-            owners[shard < 10 ? "0\(shard)" : "\(shard)"] = shares.owner(of: .shard(shard))
+            owners[shard < 10 ? "0\(shard)" : "\(shard)"] = shares.owner(ofShard: shard)
         }
         return owners.compactMapValues { $0 }
     }

@@ -25,22 +25,22 @@ struct StartsProcesses: TestTrait, SuiteTrait, TestScoping {
     private func keepingTraces(
         of test: Test, _ testCase: Test.Case?, _ function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let book = TestFolders()
+        let folders = TestFolders()
         let watch: IssueHandlingTrait = .compactMapIssues { issue in
-            book.keep()
+            folders.keep()
             return issue
         }
         defer {
-            if let place = book.close(as: test.name) { print("↳ what its processes wrote: \(place)") }
+            if let place = folders.close(as: test.name) { print("↳ what its processes wrote: \(place)") }
         }
         do {
-            try await TestFolders.$current.withValue(book) {
+            try await TestFolders.$current.withValue(folders) {
                 try await watch.provideScope(for: test, testCase: testCase) {
                     try await withTimeLimit(limit, function)
                 }
             }
         } catch {
-            book.keep()
+            folders.keep()
             throw error
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Receives webhooks over plain HTTP on its own port, and responds as configured.
 final class WebhookReceiver: Sendable {
-    enum Answer {
+    enum Response {
         case status(Int)
         /// The receiver sends no response and keeps the connection open.
         case nothing
@@ -12,8 +12,8 @@ final class WebhookReceiver: Sendable {
     private let inbox: Inbox
     private let serving: Task<Void, Never>
 
-    /// - Parameter answers: the responses to the first requests. All later requests get 200.
-    init(_ answers: [Answer] = []) throws {
+    /// - Parameter responses: the responses to the first requests. All later requests get 200.
+    init(_ responses: [Response] = []) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -29,7 +29,7 @@ final class WebhookReceiver: Sendable {
         }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         port = UInt16(bigEndian: address.sin_port)
-        let inbox = Inbox(descriptor, answers)
+        let inbox = Inbox(descriptor, responses)
         self.inbox = inbox
         serving = Task { await inbox.serve() }
     }
@@ -47,13 +47,13 @@ final class WebhookReceiver: Sendable {
 
     private actor Inbox {
         private let descriptor: Int32
-        private var answers: [Answer]
+        private var responses: [Response]
         private(set) var requests: [(line: String, body: String)] = []
         private var open: [Int32: [UInt8]] = [:]
         private var silent: [Int32] = []
 
-        init(_ descriptor: Int32, _ answers: [Answer]) {
-            (self.descriptor, self.answers) = (descriptor, answers)
+        init(_ descriptor: Int32, _ responses: [Response]) {
+            (self.descriptor, self.responses) = (descriptor, responses)
         }
 
         func serve() async {
@@ -89,11 +89,11 @@ final class WebhookReceiver: Sendable {
             else { return }
             requests.append((String(text.prefix { !$0.isNewline }), String(text[end.upperBound...])))
             open[client] = nil
-            switch answers.isEmpty ? .status(200) : answers.removeFirst() {
+            switch responses.isEmpty ? .status(200) : responses.removeFirst() {
             case .nothing: silent.append(client)
             case .status(let status):
-                let answer = "HTTP/1.1 \(status) x\r\nContent-Length: 0\r\n\r\n"
-                _ = Array(answer.utf8).withUnsafeBytes {
+                let response = "HTTP/1.1 \(status) x\r\nContent-Length: 0\r\n\r\n"
+                _ = Array(response.utf8).withUnsafeBytes {
                     send(client, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL))
                 }
                 close(client)

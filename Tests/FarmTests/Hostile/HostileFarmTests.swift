@@ -24,7 +24,7 @@ import Testing
                 trap(in: farm.coordinator.error) == nil && !farm.coordinator.hasEnded,
                 "\(name), round \(round): \(trap(in: farm.coordinator.error) ?? "")")
         }
-        try await visit(controlSocketOf: farm)
+        try await attack(controlSocketOf: farm)
         try await operate(farm)
 
         try await setRates(farm)
@@ -38,12 +38,12 @@ import Testing
         #expect(ends.allSatisfy { $0.contains("exited(75)") }, "\(ends)")
         #expect(after.workers.map(\.state) == ["ready", "ready"])
         // The farm logs refused values, but must not log them thousands of times.
-        let told = farm.coordinator.error.split(separator: "\n").filter {
+        let reported = farm.coordinator.error.split(separator: "\n").filter {
             $0.contains("a value is refused")
         }
-        #expect(told.contains { $0.contains("{pushfarm:demo}:wakeups") }, "\(told)")
-        #expect(told.contains { $0.contains("{pushfarm:demo}:admission rate") }, "\(told)")
-        #expect(told.count < 20, "\(told)")
+        #expect(reported.contains { $0.contains("{pushfarm:demo}:wakeups") }, "\(reported)")
+        #expect(reported.contains { $0.contains("{pushfarm:demo}:admission rate") }, "\(reported)")
+        #expect(reported.count < 20, "\(reported)")
     }
 
     /// Writes a value to every kind of key.
@@ -103,7 +103,7 @@ import Testing
             .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
     }
 
-    private func visit(controlSocketOf farm: Farm) async throws {
+    private func attack(controlSocketOf farm: Farm) async throws {
         let path = farm.folder.path + "/var/control.sock"
         try #require(FileManager.default.fileExists(atPath: path))
         var random = SplitMix(seed: Self.seed)

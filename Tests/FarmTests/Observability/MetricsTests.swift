@@ -47,16 +47,16 @@ import Testing
         #expect(reasons == ["BadDeviceToken": counts[400], "Unregistered": counts[410]])
         // Each 503 response causes one more attempt, and each response counts in the gateway's histogram.
         #expect(scrape.sums("pushfarm_retries_total", by: "cause", app)["server"] == counts[503])
-        let answers = ledger.lines.count { $0.status != 0 }
+        let responses = ledger.lines.count { $0.status != 0 }
         let numbers = try await eventually("the workers' numbers have come") {
             let scrape = try farm.scrape()
-            return Int(scrape.sum("pushfarm_gateway_latency_seconds_count")) == answers ? scrape : nil
+            return Int(scrape.sum("pushfarm_gateway_latency_seconds_count")) == responses ? scrape : nil
         }
-        #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(answers))
+        #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(responses))
         #expect(
-            numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(answers) / 2)
+            numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(responses) / 2)
         // The metric counts each push at its first attempt, including pushes that the gateway refused.
-        #expect(Int(numbers.sum("pushfarm_sent_total")) >= answers)
+        #expect(Int(numbers.sum("pushfarm_sent_total")) >= responses)
         #expect(
             Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
                 <= Int(numbers.sum("pushfarm_sent_total")))

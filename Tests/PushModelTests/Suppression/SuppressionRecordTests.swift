@@ -35,9 +35,8 @@ struct SuppressionRecordTests {
         ("SomethingNew", 410, .unregistered), ("SomethingNew", 400, nil), ("Feedback", 400, nil),
         ("Operator", 410, .unregistered),
     ])
-    func `a response is stored under its own letter`(answer: String, status: Int, reason: SuppressionReason?)
-    {
-        #expect(SuppressionReason(answer: answer, status: status) == reason)
+    func `a response is stored under its own letter`(name: String, status: Int, reason: SuppressionReason?) {
+        #expect(SuppressionReason(response: name, status: status) == reason)
     }
 
     @Test func `a scope is an environment and a topic and has a number`() {

@@ -10,7 +10,7 @@ enum Effects {
     }
 
     static func lines(of outcome: ScriptCase.Outcome) -> [String] {
-        ["answers \(outcome.answer)"] + outcome.woken.map { "rings \($0)" }
+        ["answers \(outcome.reply)"] + outcome.woken.map { "rings \($0)" }
             + outcome.after.changes(since: outcome.before)
     }
 

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `an outdated intake can neither take, split, refuse nor blame`() throws {
-        let fenced = StoreError.fenced(field: "intake")
+        let fenced = StoreError.fenced(lease: "intake")
         try expectFenced(fenced) { fixture in
             try fixture.take("a")
             try fixture.perform(PushJob(job: Array("b".utf8)))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `an outdated owner can neither check out, put back, quarantine nor reclaim`() throws {
-        let fenced = StoreError.fenced(field: "01")
+        let fenced = StoreError.fenced(lease: "01")
         try expectFenced(nil) { fixture in
             try fixture.split([("a", 2)])
             return Checkout(worker: "w1", credit: 9, maxBatches: 9, known: [], shards: [(1, fixture.token)])
@@ -56,7 +56,7 @@ import Testing
             let batch = try fixture.held([("a", 2)])
             return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, batch.delivery)])
         }
-        try expectFenced(fenced) { fixture in fixture.park(try fixture.held([("a", 2)])) }
+        try expectFenced(fenced) { fixture in fixture.quarantine(try fixture.held([("a", 2)])) }
         try expectFenced(nil) { fixture in
             _ = try fixture.held([("a", 2)])
             return fixture.reclaim(["w1"])
@@ -96,9 +96,9 @@ import Testing
         report.runs = PositionRuns()
         (report.entry, report.isFinalOnly) = ([], true)
         _ = try fixture.perform(report)
-        var park = fixture.park(batch)
-        (park.worker, park.delivery) = (worker, delivery)
-        #expect(try !fixture.perform(park))
+        var quarantine = fixture.quarantine(batch)
+        (quarantine.worker, quarantine.delivery) = (worker, delivery)
+        #expect(try !fixture.perform(quarantine))
         let back = PutBack(token: fixture.token, worker: worker, batches: [(batch.id, delivery)])
         #expect(try fixture.perform(back) == 0)
         #expect(try RedisDump(fixture.redis).changes(since: before) == [])
@@ -113,7 +113,7 @@ import Testing
             }
         }
         try expectFenced(nil) { _ in
-            RenewLeases(nonce: "n1", host: "host", lease: .seconds(9), fields: [.intake, .shard(1)])
+            RenewLeases(nonce: "n1", host: "host", lifetime: .seconds(9), leases: [.intake, .shard(1)])
         }
     }
 
@@ -122,7 +122,7 @@ import Testing
         let batch = try fixture.held([("a", 2)])
         try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "01", "2:n2:x")
         let before = try RedisDump(fixture.redis)
-        #expect(throws: StoreError.fenced(field: "01")) { try fixture.perform(fixture.park(batch)) }
+        #expect(throws: StoreError.fenced(lease: "01")) { try fixture.perform(fixture.quarantine(batch)) }
         let reply = try fixture.perform(fixture.reclaim(["w1"]))
         #expect(reply.fenced == [1] && reply.putBack == 0)
         #expect(try fixture.checkout().fenced == [1])

@@ -35,15 +35,15 @@ extension Mutant {
         Mutant(.refuse, "counts no refused job", "increment(REFUSALS, what, 1)"),
         Mutant(.refuse, "keeps a duplicate", "if ARGV[10] == 'duplicate' then", "if false then"),
         Mutant(
-            .appState, "forgets an app that a coordinator serves", "< tonumber(ARGV[2]) then return 0",
+            .updateApp, "forgets an app that a coordinator serves", "< tonumber(ARGV[2]) then return 0",
             "< 0 then return 0"),
         Mutant(
-            .appState, "keeps requests that it carried out",
+            .updateApp, "keeps requests that it carried out",
             "if done > 0 then call('LTRIM', key, done, -1) end"),
         Mutant(
-            .appState, "drops a request without room", "== 'full' then break end", "== '' then break end"),
-        Mutant(.appState, "cancels nothing for producers", "\ncancel_requested()\n", "\n"),
-        Mutant(.appState, "reports no end of a flood", "\nreport_pending_refusals(moment)\n", "\n"),
+            .updateApp, "drops a request without room", "== 'full' then break end", "== '' then break end"),
+        Mutant(.updateApp, "cancels nothing for producers", "\ncancel_requested()\n", "\n"),
+        Mutant(.updateApp, "reports no end of a flood", "\nreport_pending_refusals(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(
             .refuse, "does not fail the rest of a partly split job",
@@ -127,10 +127,12 @@ extension Mutant {
         Mutant(.settle, "lets a screening suppress all", "before >= PAUSE * all", "false"),
         Mutant(.settle, "does not pause a screening with a wrong topic", "topic >= PAUSE * all", "false"),
         Mutant(
-            .unconfirmed, "applies suppressions before they are due", "state ~= 'release' then", "false then"),
-        Mutant(.unconfirmed, "applies discarded suppressions", "op ~= 'discard'", "true"),
-        Mutant(.unconfirmed, "reports no token", "if parts[4] then add_event", "if false then add_event"),
-        Mutant(.unconfirmed, "confirms once only", "call('HSET', guard, 'state', 'confirmed')"),
+            .resolveUnconfirmed, "applies suppressions before they are due", "state ~= 'release' then",
+            "false then"),
+        Mutant(.resolveUnconfirmed, "applies discarded suppressions", "op ~= 'discard'", "true"),
+        Mutant(
+            .resolveUnconfirmed, "reports no token", "if parts[4] then add_event", "if false then add_event"),
+        Mutant(.resolveUnconfirmed, "confirms once only", "call('HSET', guard, 'state', 'confirmed')"),
         Mutant(
             .settle, "pauses for a wrong environment too early", "answers >= WINDOW and bad >= PAUSE",
             "bad >= PAUSE"
@@ -160,13 +162,13 @@ extension Mutant {
         Mutant(.promoteDue, "moves batches before they are due", "'-inf', t,", "'-inf', '+inf',"),
         Mutant(.promoteDue, "sends no wake-up", "wakes[nn] = true"),
         Mutant(
-            .appState, "writes an event each time",
+            .updateApp, "writes an event each time",
             "if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end"
         ),
-        Mutant(.appState, "wakes no worker", "call('PUBLISH', P .. 'wakeups', '*')"),
-        Mutant(.appState, "does not limit the intake", "if is_trickle and not old[2] then", "if false then"),
+        Mutant(.updateApp, "wakes no worker", "call('PUBLISH', P .. 'wakeups', '*')"),
+        Mutant(.updateApp, "does not limit the intake", "if is_trickle and not old[2] then", "if false then"),
         Mutant(
-            .appState, "stays full", "call('HDEL', admission, 'full', 'full_since')",
+            .updateApp, "stays full", "call('HDEL', admission, 'full', 'full_since')",
             "call('HGET', admission, 'full')"),
         Mutant(.pause, "reports nothing", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
         Mutant(
@@ -196,11 +198,11 @@ extension Mutant {
             .resume, "returns batches to the end of the list", "return_batch(list, id)\n            wakes",
             "call('RPUSH', list, id)\n            wakes"),
         Mutant(
-            .appState, "ends the pause of an operator",
+            .updateApp, "ends the pause of an operator",
             "if ARGV[2] == 'own' and call('HEXISTS', admission, 'paused_by') == 1 then return 2 end"),
-        Mutant(.appState, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
+        Mutant(.updateApp, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
         Mutant(
-            .appState, "forgets that an operator closed the app", "if old[4] then reason =",
+            .updateApp, "forgets that an operator closed the app", "if old[4] then reason =",
             "if false then reason ="),
         Mutant(
             .checkout, "sends to a paused token", "if tokens then\n        each_push_to",
@@ -232,8 +234,9 @@ extension Mutant {
             "n = n - 2"),
         Mutant(.createGroup, "starts at the end of the stream", "'settlement', '0'", "'settlement', '$'"),
         Mutant(
-            .compareAndSet, "overwrites another host's value", "if stored ~= ARGV[1] then", "if false then"),
-        Mutant(.compareAndSet, "stores the value without expiry", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
+            .swapProviderToken, "overwrites another host's value", "if stored ~= ARGV[1] then",
+            "if false then"),
+        Mutant(.swapProviderToken, "stores the value without expiry", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
         Mutant(.heartbeat, "drops no old heartbeat", "ends < now - 3600000 or", ""),
         Mutant(
             .alert, "fires an alert twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),

@@ -11,7 +11,7 @@ extension ScriptCase {
     private static let resumes = [
         ScriptCase("releases no job in the middle of the list", again: .other("[0, -1, 0, 0]")) { fixture in
             for step in 1...2 {
-                try fixture.perform(fixture.park(try fixture.held(step: step, [("j\(step)", 2)])))
+                try fixture.perform(fixture.quarantine(try fixture.held(step: step, [("j\(step)", 2)])))
             }
             try fixture.quarantine("q")
             return ResumePaused(start: 1)
@@ -20,7 +20,7 @@ extension ScriptCase {
             fixture in
             for step in 1...2 {
                 let batch = try fixture.held(step: step, [("j\(step)", 2)])
-                try fixture.perform(fixture.park(batch))
+                try fixture.perform(fixture.quarantine(batch))
                 try fixture.set(batch.id, to: "|5|0|2,1,1,2,0,1,1,0|2|..")
             }
             return ResumePaused(.job("j2"))
@@ -199,7 +199,7 @@ extension ScriptCase {
 
     private static let operations = [
         ScriptCase("writes an event that belongs to no step once", again: .other("0")) { _ in
-            var event = FarmEvent(.workers)
+            var event = FarmEvent(.workersScaled)
             event.add("host", "h")
             return AddEvent(event, name: "n")
         },

@@ -21,7 +21,7 @@ extension ScriptCase {
         ScriptCase("renews its leases", again: .same) { fixture in
             try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "5", "02", "1:n9:x")
             return RenewLeases(
-                nonce: "n1", host: "host", lease: .seconds(600), fields: [.intake, .shard(2), .shard(9)])
+                nonce: "n1", host: "host", lifetime: .seconds(600), leases: [.intake, .shard(2), .shard(9)])
         },
         ScriptCase("gives back its own shards", again: .other("[0]")) { fixture in
             try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
@@ -256,7 +256,7 @@ extension ScriptCase {
             "takes the last facts about a paused batch", again: .other("[0, 0, 1, 0, 1]")
         ) { fixture in
             let batch = try fixture.held([("a", 3)])
-            try fixture.perform(fixture.park(batch))
+            try fixture.perform(fixture.quarantine(batch))
             return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase("returns batches to the head of the list in order", again: .other("0")) { fixture in
@@ -273,7 +273,7 @@ extension ScriptCase {
             return PutBack(token: fixture.token, worker: "w1", batches: [batches[1]])
         },
         ScriptCase("quarantines a batch", again: .other("0")) { fixture in
-            fixture.park(try fixture.held([("a", 2), ("b", 1)]))
+            fixture.quarantine(try fixture.held([("a", 2), ("b", 1)]))
         },
         ScriptCase(
             "reclaims from all workers except the living ones",
@@ -394,7 +394,7 @@ extension ScriptCase {
                     shard: 1, lane: .bulk, delay: .zero, tokens: 1,
                     body: StoreFixture.body([("a", 1)], attempt: 1))
             ]
-            (first.answers, first.scopes) = (3, [StoreFixture.scope])
+            (first.responses, first.scopes) = (3, [StoreFixture.scope])
             first.invalidTokens = [StoreFixture.dead(StoreFixture.tokens(1)[0])]
             first.events = [
                 FarmEvent(.pushFailed, job: "a", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
@@ -504,7 +504,7 @@ extension ScriptCase {
             try fixture.redis.run("SET", "{pushfarm:demo}:owners", "x")
             try fixture.redis.run("HSET", "{pushfarm:demo}:unsettled", "5-0", "7 ends too early")
             try fixture.redis.run("HSET", "{pushfarm:demo}:unreadable", "6-0", "?")
-            return ReadFaults(shards: 3)
+            return FindDamage(shards: 3)
         },
         ScriptCase("finds no fault", again: .same) { fixture in
             _ = try fixture.held([("a", 3)])
@@ -517,15 +517,15 @@ extension ScriptCase {
             try fixture.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
             return ScanJobRecords(shards: StoreFixture.shards)
         },
-        ScriptCase(.compareAndSet, "replaces a provider token", again: .same) { fixture in
+        ScriptCase(.swapProviderToken, "replaces a provider token", again: .same) { fixture in
             try fixture.redis.run("SET", "{pushfarm}:provider:k", "old")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.compareAndSet, "leaves another host's value", again: .same) { fixture in
+        ScriptCase(.swapProviderToken, "leaves another host's value", again: .same) { fixture in
             try fixture.redis.run("SET", "{pushfarm}:provider:k", "newest")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.compareAndSet, "stores a first provider token", again: .same) { _ in
+        ScriptCase(.swapProviderToken, "stores a first provider token", again: .same) { _ in
             ["1", "{pushfarm}:provider:k", "", "new", "500000"]
         },
         ScriptCase(.heartbeat, "writes its heartbeat and drops one that expired long ago", again: .same) {

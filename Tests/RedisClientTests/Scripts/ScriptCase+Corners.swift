@@ -21,7 +21,8 @@ extension ScriptCase {
     }
 
     /// Returns a batch that worker w1 put back and worker w2 checked out. The pushes of job q in it are quarantined.
-    private static func handedOn(_ fixture: StoreFixture, _ jobs: [(id: String, tokens: Int)]) throws
+    private static func batchOfSecondWorker(_ fixture: StoreFixture, _ jobs: [(id: String, tokens: Int)])
+        throws
         -> BatchID
     {
         let batch = try fixture.held(jobs)
@@ -34,12 +35,12 @@ extension ScriptCase {
     private static let reports = [
         ScriptCase("takes late facts about a paused first push", again: .other("[xx.., 4, 2]")) {
             fixture in
-            let batch = try handedOn(fixture, [("q", 1), ("a", 3)])
+            let batch = try batchOfSecondWorker(fixture, [("q", 1), ("a", 3)])
             return fixture.reportRequest(batch, 0..<2, entry: StoreFixture.delivered("q", 2))
         },
         ScriptCase("takes late facts about a paused last push", again: .other("[...x, 4, 2]")) {
             fixture in
-            let batch = try handedOn(fixture, [("a", 3), ("q", 1)])
+            let batch = try batchOfSecondWorker(fixture, [("a", 3), ("q", 1)])
             return fixture.reportRequest(batch, 3..<4, entry: StoreFixture.delivered("q", 1))
         },
         ScriptCase("raises no credit while the first push is in flight alone", again: .same) { fixture in
@@ -55,7 +56,7 @@ extension ScriptCase {
 
     /// Adds to the queue:
     /// `count` ids without a batch, an unreadable batch, a batch of a quarantined job, and a batch that can be checked out.
-    static func rubbish(_ fixture: StoreFixture, _ count: Int) throws {
+    static func addUnusableBatches(_ fixture: StoreFixture, _ count: Int) throws {
         for number in 1...count - 2 {
             try fixture.redis.run("RPUSH", app + "ready:01", "01.h.none.\(number)")
         }
@@ -69,7 +70,7 @@ extension ScriptCase {
 
     private static let checkouts = [
         ScriptCase("assigns a batch behind 31 that cannot be assigned", again: .any) { fixture in
-            try rubbish(fixture, 31)
+            try addUnusableBatches(fixture, 31)
             return checkout(fixture)
         },
         ScriptCase("assigns a batch behind one without a body", again: .any) { fixture in

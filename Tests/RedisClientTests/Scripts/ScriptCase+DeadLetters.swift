@@ -6,10 +6,10 @@ import RedisProtocol
 
 /// How dead letters are created, expire, and are sent or dropped by an operator.
 extension ScriptCase {
-    static let letters = keptLetters + trims + replays + refusals + repeats
+    static let letters = keptDeadLetters + trims + replays + refusals + repeats
 
     /// Returns a settlement of an entry with five pushes. Three of the pushes failed, for two reasons.
-    private static func keptLetter(_ fixture: StoreFixture, retention: Retention = Retention()) throws
+    private static func settleDeadLetters(_ fixture: StoreFixture, retention: Retention = Retention()) throws
         -> Settle
     {
         let batch = try fixture.held([("a", 5)])
@@ -25,26 +25,26 @@ extension ScriptCase {
         return Settle([settlement], retention: retention)
     }
 
-    private static let keptLetters = [
+    private static let keptDeadLetters = [
         ScriptCase("keeps failed pushes with a valid token", again: .other("[0, 0]")) { fixture in
-            try keptLetter(fixture)
+            try settleDeadLetters(fixture)
         },
         ScriptCase("keeps the youngest dead letters up to the limit of pushes", again: .other("[0, 0]")) {
             fixture in
             var retention = Retention()
             retention.deadLetterPushes = 2
-            return try keptLetter(fixture, retention: retention)
+            return try settleDeadLetters(fixture, retention: retention)
         },
         ScriptCase("keeps the youngest dead letters up to the limit of bytes", again: .other("[0, 0]")) {
             fixture in
             var retention = Retention()
             retention.deadBytes = StoreFixture.body([("a", 1)]).count
-            return try keptLetter(fixture, retention: retention)
+            return try settleDeadLetters(fixture, retention: retention)
         },
         ScriptCase("keeps no dead letter at a limit of zero", again: .other("[0, 0]")) { fixture in
             var retention = Retention()
             retention.deadLetterPushes = 0
-            return try keptLetter(fixture, retention: retention)
+            return try settleDeadLetters(fixture, retention: retention)
         },
         ScriptCase("writes settled outcomes to the audit in one entry", again: .other("[0, 0]")) { fixture in
             try audited(fixture, bytes: 1000)
@@ -84,28 +84,28 @@ extension ScriptCase {
 
     private static let trims = [
         ScriptCase("drops dead letters older than a given time", again: .other("0")) { fixture in
-            try fixture.bury("a", 2, at: "5000-1")
-            try fixture.bury("a", 1, at: "6000-1")
-            try fixture.bury("b", 1, at: "7000-1")
+            try fixture.addDeadLetter("a", 2, at: "5000-1")
+            try fixture.addDeadLetter("a", 1, at: "6000-1")
+            try fixture.addDeadLetter("b", 1, at: "7000-1")
             return trim(from: 7)
         },
         ScriptCase("drops dead letters up to the limit of a step", again: .other("0")) { fixture in
-            try fixture.bury("a", 2, at: "5000-1")
+            try fixture.addDeadLetter("a", 2, at: "5000-1")
             return trim(from: 6, most: 1)
         },
         ScriptCase("drops entries that are not dead letters", again: .other("0")) { fixture in
             try fixture.redis.run("XADD", "{pushfarm:demo}:dead_letters", "5000-1", "some", "thing")
-            try fixture.bury("a", 2, at: "5000-2")
+            try fixture.addDeadLetter("a", 2, at: "5000-2")
             return trim(from: 6)
         },
         ScriptCase("drops the oldest dead letters above the limit", again: .other("0")) { fixture in
-            for number in 1...4 { try fixture.bury("a", 2, at: "\(number)-1") }
+            for number in 1...4 { try fixture.addDeadLetter("a", 2, at: "\(number)-1") }
             var retention = Retention()
             retention.deadLetterPushes = 5
             return trim(retention, from: 0)
         },
         ScriptCase("drops no young dead letter below the limits", again: .same) { fixture in
-            try fixture.bury("a", 2, at: "5000-1")
+            try fixture.addDeadLetter("a", 2, at: "5000-1")
             return trim(from: 5)
         },
         ScriptCase("drops entries that are in the audit for too long", again: .other("0")) { fixture in
@@ -138,58 +138,58 @@ extension ScriptCase {
     }
 
     /// Keeps two dead letters of job a with three pushes.
-    private static func keepTwo(_ fixture: StoreFixture) throws {
-        try fixture.bury("a", 2, at: "5-1")
-        try fixture.bury("a", 1, at: "6-1")
+    private static func keepTwoDeadLetters(_ fixture: StoreFixture) throws {
+        try fixture.addDeadLetter("a", 2, at: "5-1")
+        try fixture.addDeadLetter("a", 1, at: "6-1")
     }
 
     private static let replays = [
         ScriptCase("puts dead letters into the inbox as a new job", again: .other("[0, 2, 3, ]")) { fixture in
             try fixture.split([("a", 3)])
-            try keepTwo(fixture)
+            try keepTwoDeadLetters(fixture)
             return replay("5-1", "6-1")
         },
         ScriptCase("does the next step of a replay", again: .other("[0, 2, 3, ]")) { fixture in
-            try keepTwo(fixture)
+            try keepTwoDeadLetters(fixture)
             try fixture.perform(replay("5-1"))
             return replay(
                 "6-1", job: .init(text: Array("{}".utf8), old: "a", id: "a.r2", number: 2), step: 2)
         },
         ScriptCase("refuses a missing dead letter and takes no other", again: .refused("error GONE 6-1")) {
             fixture in
-            try fixture.bury("a", 2, at: "5-1")
+            try fixture.addDeadLetter("a", 2, at: "5-1")
             return replay("5-1", "6-1")
         },
         ScriptCase("does no step that another call has done", again: .refused("error STEP 1")) { fixture in
-            try keepTwo(fixture)
+            try keepTwoDeadLetters(fixture)
             try fixture.perform(replay("5-1"))
             return replay("6-1")
         },
         ScriptCase("does not continue a replay of other dead letters", again: .refused("error OTHER job a")) {
             fixture in
-            try fixture.bury("a", 2, at: "5-1")
+            try fixture.addDeadLetter("a", 2, at: "5-1")
             try fixture.perform(replay("5-1"))
             return replay("6-1", step: 2, selection: "job b")
         },
         ScriptCase("assigns no number twice", again: .refused("error NUMBER 1")) { fixture in
-            try keepTwo(fixture)
+            try keepTwoDeadLetters(fixture)
             try fixture.perform(replay("5-1"))
             return replay("6-1", name: "other")
         },
         ScriptCase("assigns no number of an existing job", again: .refused("error NUMBER 1")) { fixture in
             try fixture.split([("a.r1", 1)])
-            try fixture.bury("a", 2, at: "5-1")
+            try fixture.addDeadLetter("a", 2, at: "5-1")
             return replay("5-1")
         },
         ScriptCase("waits while the app is full", again: .any) { fixture in
-            try fixture.bury("a", 2, at: "5-1")
+            try fixture.addDeadLetter("a", 2, at: "5-1")
             try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "full", "memory", "retry", "500")
             return replay("5-1")
         },
         ScriptCase("drops dead letters of any job, even when the app is full", again: .other("[0, 2, 3, ]")) {
             fixture in
-            try fixture.bury("a", 2, at: "5-1")
-            try fixture.bury("b", 1, at: "6-1")
+            try fixture.addDeadLetter("a", 2, at: "5-1")
+            try fixture.addDeadLetter("b", 1, at: "6-1")
             try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "full", "memory")
             return replay("5-1", "6-1", job: nil)
         },
@@ -220,7 +220,7 @@ extension ScriptCase {
 
 extension StoreFixture {
     /// Adds a dead letter and updates the sums.
-    func bury(_ job: String, _ pushes: Int, at id: String, reason: String = "BadTopic") throws {
+    func addDeadLetter(_ job: String, _ pushes: Int, at id: String, reason: String = "BadTopic") throws {
         let body = Self.body([(job, pushes)])
         var command = RESPCommand("XADD", "{pushfarm:demo}:dead_letters", id)
         for word in ["j", job, "r", reason, "s", "400", "n", "\(pushes)", "b"] { command.append(word) }

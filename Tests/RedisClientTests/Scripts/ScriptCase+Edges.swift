@@ -141,7 +141,7 @@ extension ScriptCase {
     }
 
     /// Adds jobs to `taken`, as after a blocking move from the inbox whose reply was lost.
-    private static func slip(_ fixture: StoreFixture, _ jobs: String...) throws {
+    private static func addTakenJobs(_ fixture: StoreFixture, _ jobs: String...) throws {
         for job in jobs { try fixture.redis.run("RPUSH", app + "taken", job) }
     }
 
@@ -169,18 +169,18 @@ extension ScriptCase {
             "refuses the first taken job when it is too large",
             again: .other("[0, , 0, 0, 0, 0, a, b]")
         ) { fixture in
-            try slip(fixture, tooLong, tooLong, "a")
+            try addTakenJobs(fixture, tooLong, tooLong, "a")
             try fill(fixture, "b")
             return take(fixture)
         },
         ScriptCase("returns no jobs from a taken job that is too large", again: .same) { fixture in
-            try slip(fixture, "a", "b", tooLong, "c")
+            try addTakenJobs(fixture, "a", "b", tooLong, "c")
             try fill(fixture, "d")
             return take(fixture)
         },
         ScriptCase("leaves a job behind known ones that is too large", again: .same) {
             fixture in
-            try slip(fixture, "a", tooLong)
+            try addTakenJobs(fixture, "a", tooLong)
             try fill(fixture, "b")
             return take(fixture, known: 1)
         },
@@ -404,48 +404,48 @@ extension ScriptCase {
         ScriptCase("lists free shards and does not acquire them", again: .any) { fixture in
             try owners(fixture, "01", "4::", "02", "1:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
-            (request.fields, request.others) = ([.shard(0)], [.shard(1), .shard(2), .shard(3)])
+            (request.leases, request.others) = ([.shard(0)], [.shard(1), .shard(2), .shard(3)])
             return request
         },
         ScriptCase("acquires the predecessor's shards among those it lists", again: .any) { fixture in
             try owners(fixture, "01", "4:n1:x", "02", "5:n1.2:x", "03", "6:n12:x", "until:n12", "\(farAhead)")
             var request = fixture.acquire("n2", predecessor: "n1")
-            (request.fields, request.others) = ([], [.shard(1), .shard(2), .shard(3)])
+            (request.leases, request.others) = ([], [.shard(1), .shard(2), .shard(3)])
             return request
         },
         ScriptCase("acquires a returned shard with the next fencing token", again: .same) { fixture in
             try owners(fixture, "01", "7::", "intake", "3::")
             var request = fixture.acquire("n2")
-            request.fields = [.shard(1), .intake]
+            request.leases = [.shard(1), .intake]
             return request
         },
         ScriptCase("finds its own leases", again: .same) { fixture in
             try owners(fixture, "01", "7:n2:host", "02", "3:n1:host", "until:n2", "5", "until:n1", "6")
             var request = fixture.acquire("n2")
-            request.fields = [.shard(1)]
+            request.leases = [.shard(1)]
             return request
         },
         ScriptCase("ignores an end that is later than a lease can last", again: .any) { fixture in
             try owners(fixture, "01", "7:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
-            request.fields = [.shard(1)]
+            request.leases = [.shard(1)]
             return request
         },
         ScriptCase("acquires a live host's shard by force", again: .any) { fixture in
             try owners(fixture, "01", "7:n9:x", "02", "4:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
-            (request.fields, request.takenFromOwner) = ([.shard(2)], [.shard(1)])
+            (request.leases, request.takenFromOwner) = ([.shard(2)], [.shard(1)])
             return request
         },
         ScriptCase("acquires nothing without a request", again: .same) { fixture in
             var request = fixture.acquire("n2")
-            request.fields = []
+            request.leases = []
             return request
         },
         ScriptCase("renews its own expired lease", again: .same) { fixture in
             try owners(fixture, "01", "7:n1:host", "02", "3::", "until:n1", "5")
             return RenewLeases(
-                nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(1), .shard(2)])
+                nonce: "n1", host: "host", lifetime: .seconds(600), leases: [.shard(1), .shard(2)])
         },
     ]
 
@@ -507,7 +507,7 @@ extension ScriptCase {
             let batch = try fixture.held([("a", 2)])
             _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
             var settlement = StoreFixture.settlement(try fixture.results()[0], "a", delivered: 2)
-            (settlement.answers, settlement.scopes) = (2, [StoreFixture.scope])
+            (settlement.responses, settlement.scopes) = (2, [StoreFixture.scope])
             settlement.invalidTokens = [
                 StoreFixture.dead([1, 2, 3], .unregistered), StoreFixture.dead([4, 5], shard: 0),
             ]
@@ -519,7 +519,7 @@ extension ScriptCase {
             let batch = try fixture.held([("a", 1)])
             _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
             var settlement = StoreFixture.settlement(try fixture.results()[0], "a", delivered: 1)
-            settlement.answers = 1
+            settlement.responses = 1
             settlement.invalidTokens = [StoreFixture.dead([1, 2, 3])]
             settlement.invalidTokens[0].record = nil
             return Settle([settlement])
@@ -531,7 +531,7 @@ extension ScriptCase {
         },
         ScriptCase("pauses nothing for a few responses, all of them bad", again: .other("[0, 0]")) {
             fixture in
-            try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
+            try one(fixture, responses: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
         ScriptCase("does not pause while some tokens are valid, and suppresses none", again: .other("[0, 0]"))
         {
@@ -542,72 +542,72 @@ extension ScriptCase {
         },
         ScriptCase("holds more suppressions for confirmation", again: .other("[0, 0]")) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
+            return try one(fixture, responses: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
         ScriptCase("suppresses at once again when fewer tokens are invalid", again: .other("[0, 0]")) {
             fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            return try one(fixture, answers: 300) { _ in }
+            return try one(fixture, responses: 300) { _ in }
         },
         ScriptCase("suppresses tokens at once after an operator's confirmation", again: .other("[0, 0]")) {
             fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            try fixture.perform(SettleUnconfirmed(.confirm))
-            return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
+            try fixture.perform(ResolveUnconfirmed(.confirm))
+            return try one(fixture, responses: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
         ScriptCase("applies held suppressions when an operator confirms them", again: .other("[0, 0]")) {
             fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            return SettleUnconfirmed(.confirm)
+            return ResolveUnconfirmed(.confirm)
         },
         ScriptCase("applies a part of the held suppressions", again: .next) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            return SettleUnconfirmed(.confirm, most: 1)
+            return ResolveUnconfirmed(.confirm, most: 1)
         },
         ScriptCase("drops held suppressions when an operator discards them", again: .other("[0, 0]")) {
             fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            return SettleUnconfirmed(.discard)
+            return ResolveUnconfirmed(.discard)
         },
         ScriptCase("applies no suppression before it is due", again: .same) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            return SettleUnconfirmed(.due)
+            return ResolveUnconfirmed(.due)
         },
         ScriptCase("applies due suppressions", again: .other("[0, 0]")) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
-            try fixture.perform(try one(fixture, answers: 300) { _ in })
-            return SettleUnconfirmed(.due)
+            try fixture.perform(try one(fixture, responses: 300) { _ in })
+            return ResolveUnconfirmed(.due)
         },
         ScriptCase("suppresses a screening's invalid tokens and pauses nothing", again: .other("[0, 0]")) {
             fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "700", "screen_topic", "0")
-            return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
+            return try one(fixture, responses: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
         ScriptCase("holds suppressions of a screening whose tokens are all invalid", again: .other("[0, 0]"))
         { fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "999", "screen_topic", "0")
-            return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
+            return try one(fixture, responses: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
         ScriptCase("pauses the app when a screening's topic is wrong", again: .other("[0, 0]")) { fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "0", "screen_topic", "999")
-            return try one(fixture, answers: 0) {
+            return try one(fixture, responses: 0) {
                 $0.screen([StoreFixture.dead([3, 1], .deviceTokenNotForTopic)], of: 1)
             }
         },
         ScriptCase("ignores more invalid tokens than responses", again: .other("[0, 0]")) { fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "answers", "1000", "bad", "9223372036854775807")
-            return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
+            return try one(fixture, responses: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
         ScriptCase("ignores more invalid tokens than responses to a screening", again: .other("[0, 0]")) {
             fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "1e308", "screen_topic",
                 "inf")
-            return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
+            return try one(fixture, responses: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
         ScriptCase("suppresses the tokens that the guard permits", again: .other("[0, 0]")) { fixture in
             try guarded(fixture, bad: 200)
@@ -635,13 +635,13 @@ extension ScriptCase {
 
     /// Makes one more delivered push. Returns a call that settles it, with the changes of `change`.
     private static func one(
-        _ fixture: StoreFixture, answers: Int, _ change: (inout Settlement) -> Void
+        _ fixture: StoreFixture, responses: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {
         let step = try fixture.redis.run("HGET", "{pushfarm:demo}:intake", "step").text == nil ? 1 : 2
         let batch = try fixture.held(step: step, [("more", 1)])
         _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("more", 1))
         var settlement = StoreFixture.settlement(try fixture.results()[0], "more", delivered: 1)
-        (settlement.answers, settlement.scopes) = (answers, [StoreFixture.scope])
+        (settlement.responses, settlement.scopes) = (responses, [StoreFixture.scope])
         change(&settlement)
         return Settle([settlement])
     }
@@ -654,11 +654,11 @@ extension ScriptCase {
             _ = try fixture.report(batch, place..<place + 1, entry: StoreFixture.delivered("a", 1))
         }
         var all = try fixture.results().map { StoreFixture.settlement($0, "a", delivered: 1) }
-        (all[0].answers, all[0].scopes) = (997, [StoreFixture.scope])
+        (all[0].responses, all[0].scopes) = (997, [StoreFixture.scope])
         all[0].invalidTokens = [StoreFixture.dead([1, 1]), StoreFixture.dead([1, 2], shard: 2)]
         try fixture.perform(Settle([all[0]]))
         try fixture.redis.run("HSET", "{pushfarm:demo}:guard", "bad", "\(bad - 2)")
-        (all[1].answers, all[2].answers) = (2, 1)
+        (all[1].responses, all[2].responses) = (2, 1)
         all[1].invalidTokens = [StoreFixture.dead([2, 1]), StoreFixture.dead([3, 1], .unregistered)]
         all[2].invalidTokens = [StoreFixture.dead([2, 2], .invalidToken)]
         return Settle(Array(all[1...]))
@@ -681,7 +681,7 @@ extension ScriptCase {
         },
         ScriptCase("quarantines a batch behind another", again: .any) { fixture in
             try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
-            return fixture.park(try fixture.held([("a", 2)]))
+            return fixture.quarantine(try fixture.held([("a", 2)]))
         },
         ScriptCase("returns no batch that it does not have", again: .same) { fixture in
             try fixture.split([("a", 2)])
@@ -748,8 +748,8 @@ extension ScriptCase {
 }
 
 extension Settlement {
-    fileprivate mutating func screen(_ tokens: [InvalidToken], of answers: Int) {
-        screened = answers
+    fileprivate mutating func screen(_ tokens: [InvalidToken], of responses: Int) {
+        screened = responses
         invalidTokens = tokens
         for index in invalidTokens.indices { invalidTokens[index].isScreened = true }
     }

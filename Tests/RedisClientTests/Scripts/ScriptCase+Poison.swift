@@ -4,7 +4,7 @@ import PushModel
 @testable import StoreProtocol
 
 extension ScriptCase {
-    private static let nothing = Answer.other("[0, 0, 0, 0, 0, [], [], []]")
+    private static let nothing = Reply.other("[0, 0, 0, 0, 0, [], [], []]")
 
     /// Cases of workers that crash at a push, and what the scripts do with the push.
     static let poison = [
@@ -98,7 +98,7 @@ extension ScriptCase {
         },
         ScriptCase("leaves unreadable batches quarantined", again: .other("[0, -1, 0, 0]")) { fixture in
             for step in 1...2 {
-                try fixture.perform(fixture.park(try fixture.held(step: step, [("j\(step)", 2)])))
+                try fixture.perform(fixture.quarantine(try fixture.held(step: step, [("j\(step)", 2)])))
             }
             let first = try fixture.redis.run("LINDEX", "{pushfarm:demo}:paused", "0").text ?? ""
             try fixture.redis.run("HSET", "{pushfarm:demo}:batches", first, "?")
@@ -195,9 +195,9 @@ extension ScriptCase {
         },
         ScriptCase("releases quarantined batches and jobs", again: .other("[0, -1, 0, 0]")) {
             fixture in
-            try fixture.perform(fixture.park(try fixture.held([("a", 2)])))
+            try fixture.perform(fixture.quarantine(try fixture.held([("a", 2)])))
             let second = try fixture.held(step: 2, [("b", 2)])
-            try fixture.perform(fixture.park(second))
+            try fixture.perform(fixture.quarantine(second))
             try fixture.set(second.id, to: "|5|0|2,1,1,2,0,1,1,0|2|..")
             try fixture.split(step: 3, [("c", 3)], shard: 2)
             try fixture.quarantine("c")

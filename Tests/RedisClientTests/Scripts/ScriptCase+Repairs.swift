@@ -17,7 +17,7 @@ extension ScriptCase {
     }
 
     /// Makes a batch that is in no list. Its first push belongs to a quarantined job, and its second push was reported.
-    private static func shelved(_ fixture: StoreFixture) throws -> BatchID {
+    private static func batchInNoList(_ fixture: StoreFixture) throws -> BatchID {
         try fixture.split([("q", 1), ("a", 1)])
         try fixture.quarantine("q")
         let batch = try first(fixture)
@@ -62,18 +62,18 @@ extension ScriptCase {
             return repair(batch.id)
         },
         ScriptCase("leaves a quarantined job's batch paused, once", again: .other("[]")) { fixture in
-            let batch = try shelved(fixture)
+            let batch = try batchInNoList(fixture)
             try push(fixture, "paused", "\(batch)", "01.h.other.1", "\(batch)")
             return repair(batch)
         },
         ScriptCase("leaves a batch paused that could be sent", again: .other("[]")) { fixture in
             let batch = try fixture.held([("a", 2)])
-            try fixture.perform(fixture.park(batch))
+            try fixture.perform(fixture.quarantine(batch))
             try push(fixture, "paused", "\(batch.id)")
             return repair(batch.id)
         },
         ScriptCase("pauses a quarantined job's batch that is in no list", again: .other("[]")) { fixture in
-            let batch = try shelved(fixture)
+            let batch = try batchInNoList(fixture)
             try push(fixture, "paused", "01.h.other.1")
             try fixture.set(batch, to: "|1|0||2|px")
             return repair(batch)
@@ -83,15 +83,15 @@ extension ScriptCase {
             return Repair(.batch("02.b.none.1"), shards: StoreFixture.shards)
         },
         ScriptCase("quarantines a batch of an unknown shard", again: .other("[]")) { fixture in
-            try misnamed(fixture, "04.h.new.1")
+            try repairWithWrongID(fixture, "04.h.new.1")
         },
         ScriptCase("quarantines a batch without a lane", again: .other("[]")) { fixture in
-            try misnamed(fixture, "01.q.new.1")
+            try repairWithWrongID(fixture, "01.q.new.1")
         },
     ]
 
     /// Returns a repair of a valid batch whose id is wrong.
-    private static func misnamed(_ fixture: StoreFixture, _ id: String) throws -> Repair {
+    private static func repairWithWrongID(_ fixture: StoreFixture, _ id: String) throws -> Repair {
         try fixture.redis.run("HSET", app + "states", id, "|0|0||2|..")
         var command = RESPCommand("HSET", app + "batches", id)
         command.append(StoreFixture.body([("a", 2)]))

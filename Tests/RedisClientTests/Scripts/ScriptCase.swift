@@ -8,7 +8,7 @@ import class FarmHarness.BlockingRedisClient
 
 /// One call of a script in a prepared situation.
 struct ScriptCase: Sendable, CustomTestStringConvertible {
-    enum Answer: Sendable {
+    enum Reply: Sendable {
         /// A second run gives the same reply.
         case same
         /// A second run gives this reply instead of the first run's reply.
@@ -24,10 +24,10 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
             if case .next = self { true } else { false }
         }
 
-        func allows(_ answer: String, after first: String) -> Bool {
+        func allows(_ reply: String, after first: String) -> Bool {
             switch self {
-            case .same, .refused: answer == first
-            case .other(let other): answer == other
+            case .same, .refused: reply == first
+            case .other(let other): reply == other
             case .any, .next: true
             }
         }
@@ -36,12 +36,12 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
     let script: Script
     let what: String
     /// The expected reply to a repeated call.
-    let again: Answer
+    let again: Reply
     /// Prepares the situation, and returns the call.
     let prepare: @Sendable (StoreFixture) throws -> RESPCommand
 
     init<Step: Request>(
-        _ what: String, again: Answer, _ prepare: @escaping @Sendable (StoreFixture) throws -> Step
+        _ what: String, again: Reply, _ prepare: @escaping @Sendable (StoreFixture) throws -> Step
     ) {
         guard let script = Step.script else { preconditionFailure("\(Step.self) is no script") }
         (self.script, self.what, self.again) = (script, what, again)
@@ -53,7 +53,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
 
     /// Makes a case of a script that no request type calls. `prepare` returns the number of keys, the keys and the arguments.
     init(
-        _ script: Script, _ what: String, again: Answer,
+        _ script: Script, _ what: String, again: Reply,
         _ prepare: @escaping @Sendable (StoreFixture) throws -> [String]
     ) {
         (self.script, self.what, self.again) = (script, what, again)
@@ -76,7 +76,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
     /// The data before the call, the reply (of the last run if there are two), the data after the call, and the wake-ups.
     struct Outcome {
         let before: RedisDump
-        let answer: String
+        let reply: String
         let after: RedisDump
         let woken: [String]
     }
@@ -86,8 +86,8 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let fixture = try StoreFixture(on: redis)
         let command = try prepare(fixture)
         let before = try RedisDump(fixture.redis)
-        let bell = try fixture.redis.anotherClient()
-        _ = try bell.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:wakeups"))
+        let subscriber = try fixture.redis.anotherClient()
+        _ = try subscriber.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:wakeups"))
         switch way {
         case .once: break
         case .twice: try fixture.redis.run(command)
@@ -97,12 +97,12 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
             #expect(other.hasReply(within: 20_000))
         case .withoutMemory: try fixture.redis.run("CONFIG", "SET", "maxmemory", "1")
         }
-        let answer = try fixture.redis.run(command)
+        let reply = try fixture.redis.run(command)
         let after = try RedisDump(fixture.redis, since: before)
         if way == .withoutMemory { try fixture.redis.run("CONFIG", "SET", "maxmemory", "0") }
         try fixture.redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "end")
         var woken: [String] = []
-        while let word = try bell.receive().array?.last?.text, word != "end" { woken.append(word) }
-        return Outcome(before: before, answer: after.text(answer), after: after, woken: woken.sorted())
+        while let word = try subscriber.receive().array?.last?.text, word != "end" { woken.append(word) }
+        return Outcome(before: before, reply: after.text(reply), after: after, woken: woken.sorted())
     }
 }

@@ -17,9 +17,9 @@ import Testing
         let redis = try PrivateRedis()
         let once = try scriptCase.run(.once, on: redis)
         if case .refused(let error) = scriptCase.again {
-            #expect(once.answer == error && once.after == once.before)
+            #expect(once.reply == error && once.after == once.before)
         } else {
-            #expect(!once.answer.hasPrefix("error"), "\(once.answer)")
+            #expect(!once.reply.hasPrefix("error"), "\(once.reply)")
         }
         if scriptCase.script.isReadOnly { #expect(once.after == once.before) }
         for way in [ScriptCase.Way.twice, .replyLost, .withoutMemory] {
@@ -28,9 +28,9 @@ import Testing
             guard way == .withoutMemory || !scriptCase.again.changesMore else { continue }
             #expect(other.after.changes(since: once.after) == [], "\(way)")
             if way == .withoutMemory {
-                #expect(other.answer == once.answer && other.woken == once.woken, "\(way)")
+                #expect(other.reply == once.reply && other.woken == once.woken, "\(way)")
             } else {
-                #expect(scriptCase.again.allows(other.answer, after: once.answer), "\(way): \(other.answer)")
+                #expect(scriptCase.again.allows(other.reply, after: once.reply), "\(way): \(other.reply)")
             }
         }
     }

@@ -53,7 +53,7 @@ extension StoreFixture {
             isFinalOnly: facts, runs: runs, entry: entry)
     }
 
-    func park(_ batch: Checkout.Batch) -> QuarantineBatch {
+    func quarantine(_ batch: Checkout.Batch) -> QuarantineBatch {
         QuarantineBatch(
             token: token, worker: "w1", batch: batch.id, delivery: batch.delivery, reason: "unreadable")
     }
@@ -81,9 +81,9 @@ extension StoreFixture {
 
     /// Quarantines a job as if `crashes` crashes had counted against the job.
     func quarantine(_ job: String, crashes: Int = 5) throws {
-        let gate = "{pushfarm:demo}:admission"
+        let admission = "{pushfarm:demo}:admission"
         try redis.run("HSET", "{pushfarm:demo}:paused_jobs", job, "7")
-        try redis.run("HINCRBY", gate, "pauses", "1")
+        try redis.run("HINCRBY", admission, "pauses", "1")
         try redis.run(
             "HSET", "{pushfarm:demo}:job:\(job)", "paused_reason", "poison", "crashes", "\(crashes)",
             "last_crash", "w0")

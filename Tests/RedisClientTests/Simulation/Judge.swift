@@ -19,10 +19,10 @@ enum Judge {
         return command
     }
 
-    static func check(_ answer: RESPValue) throws {
-        if answer.error?.code == "NOSCRIPT" { return }
-        guard let faults = answer.array?.map({ $0.text ?? "?" }) else {
-            throw SimulationFault.accounting(["\(answer)"])
+    static func check(_ reply: RESPValue) throws {
+        if reply.error?.code == "NOSCRIPT" { return }
+        guard let faults = reply.array?.map({ $0.text ?? "?" }) else {
+            throw SimulationFault.accounting(["\(reply)"])
         }
         guard faults.isEmpty else { throw SimulationFault.accounting(faults) }
     }

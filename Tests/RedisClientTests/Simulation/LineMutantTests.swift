@@ -76,12 +76,12 @@ private final class MutantBench {
         seeds = UInt64(Self.environment["PUSHFARM_SEEDS"] ?? "2") ?? 2
         cases = try ScriptCase.all.map { ($0, try Effects.lines(of: $0, on: redis)) }
         for (one, lines) in cases where try !Self.isRight(one, lines, on: redis) {
-            throw Unfit(description: "\(one.testDescription) fails with the scripts as they are")
+            throw FailingCase(description: "\(one.testDescription) fails with the scripts as they are")
         }
     }
 
     /// The error for a script case that fails even with the unchanged scripts. Such a case would seem to notice every change.
-    private struct Unfit: Error, CustomStringConvertible {
+    private struct FailingCase: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -90,7 +90,7 @@ private final class MutantBench {
         guard Effects.lines(of: once) == lines else { return false }
         let twice = try one.run(.twice, on: redis)
         guard one.again.changesMore || twice.after == once.after else { return false }
-        return one.again.allows(twice.answer, after: once.answer)
+        return one.again.allows(twice.reply, after: once.reply)
     }
 
     /// - Throws: if the change could not be tried. Such a change counts neither as noticed nor as unnoticed.
@@ -98,19 +98,19 @@ private final class MutantBench {
         var notice = Result<LineMutantTests.Notice, any Error>.success(.nobody)
         // The preparation of a case may fail, because it expects an effect that the changed script does not have.
         // Such a failure means that the case noticed the change.
-        withKnownIssue(isIntermittent: true) { notice = Result { try tryOut(mutant) } }
+        withKnownIssue(isIntermittent: true) { notice = Result { try check(mutant) } }
         return try notice.get()
     }
 
-    private func tryOut(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
+    private func check(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
         // A script that does not end blocks its Redis forever, so the test starts a new Redis.
-        if !redis.answers { redis = try PrivateRedis(timeout: Self.timeout) }
-        if !run.redis.answers { run = try SimulationRun(timeout: Self.timeout) }
+        if !redis.isReachable { redis = try PrivateRedis(timeout: Self.timeout) }
+        if !run.redis.isReachable { run = try SimulationRun(timeout: Self.timeout) }
         redis.variant.change = mutant
         run.redis.variant.change = mutant
         for script in mutant.scripts {
-            let answer = try redis.run(redis.variant.loadCommand(of: script))
-            if answer.error != nil { return .compiler }
+            let reply = try redis.run(redis.variant.loadCommand(of: script))
+            if reply.error != nil { return .compiler }
         }
         let scripts = Set(mutant.scripts)
         for (one, lines) in cases where scripts.contains(one.script) {

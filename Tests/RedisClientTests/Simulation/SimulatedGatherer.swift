@@ -49,7 +49,7 @@ final class SimulatedGatherer {
             for item in entry.items {
                 let id = entry.jobID(of: item)
                 var job = jobs[id] ?? .init(id: id)
-                book(item, of: entry, to: &job, &settlement, lane: record.lane)
+                settle(item, of: entry, to: &job, &settlement, lane: record.lane)
                 jobs[id] = job
             }
         }
@@ -57,18 +57,18 @@ final class SimulatedGatherer {
         return settlement
     }
 
-    private func book(
+    private func settle(
         _ item: ResultsEntry.Item, of entry: ResultsEntry, to job: inout Settlement.Job,
         _ settlement: inout Settlement, lane: Lane
     ) {
         switch item.result {
         case .delivered:
             job.delivered += item.count
-            settlement.answers += item.count
+            settlement.responses += item.count
         case .failed(let failure):
             job.failed += item.count
             job.reasons[entry.text(failure.reason), default: 0] += item.count
-            settlement.answers += item.count
+            settlement.responses += item.count
             for token in entry.tokens[failure.tokens] {
                 settlement.events.append(
                     FarmEvent(
@@ -87,7 +87,7 @@ final class SimulatedGatherer {
             let reason = entry.text(letter.reason)
             job.failed += item.count
             job.reasons[reason, default: 0] += item.count
-            if FarmReason(rawValue: reason) == nil { settlement.answers += item.count }
+            if FarmReason(rawValue: reason) == nil { settlement.responses += item.count }
             for push in entry.pushes[letter.segment.pushes] {
                 settlement.events.append(
                     FarmEvent(.pushFailed, job: job.id, token: entry.bytes[push.token], reason: reason))

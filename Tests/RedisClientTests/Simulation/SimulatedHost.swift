@@ -20,14 +20,14 @@ final class SimulatedHost {
     /// The instance name of this process.
     private var instance: String
     private var nonce: String
-    private var renounced = 0
+    private var nonceReplacements = 0
     private var predecessor = ""
-    private var tokens: [LeaseField: FenceToken] = [:]
+    private var tokens: [LeaseID: FenceToken] = [:]
     /// Acquired shards whose earlier in-flight batches are not reclaimed yet. No worker gets such a shard.
     private var unreclaimed: Set<Int> = []
     /// Shards that the host hands over, each with the turn until which the host waits for the shard's batches.
     private var leaving: [Int: Int] = [:]
-    private var pendingReleases: [LeaseField: FenceToken] = [:]
+    private var pendingReleases: [LeaseID: FenceToken] = [:]
     /// Ended workers whose batches are not reclaimed yet.
     private var dead: [(name: String, slot: Int, end: End)] = []
     /// The times of worker kills in the last minute.
@@ -53,7 +53,7 @@ final class SimulatedHost {
     func restart(after turns: Int) {
         predecessor = instance
         instance = simulation.name(name)
-        (nonce, renounced) = (instance, 0)
+        (nonce, nonceReplacements) = (instance, 0)
         (workers, dead, tokens, leaving, unreclaimed, pendingReleases) = ([], [], [:], [:], [], [:])
         (leaseEnd, lastKept, lastReclaimed, isDoubtful) = (
             0, -Self.renewInterval, -Self.reclaimInterval, false
@@ -125,7 +125,7 @@ final class SimulatedHost {
             case 8:
                 _ = try simulation.attempt(PromoteDue(limit: 1 + simulation.below(5)))
                 if tokens[.intake] != nil { try cancelBatches() }
-            case 9: hire()
+            case 9: addWorker()
             default: try stepWorker()
             }
         } catch StoreError.fenced {
@@ -136,7 +136,7 @@ final class SimulatedHost {
     /// Finishes the remaining work without faults.
     private func doAll() throws {
         try recover()
-        for _ in 0..<2 { hire() }
+        for _ in 0..<2 { addWorker() }
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
         for _ in 0..<2 { try gatherer.step() }
         if tokens[.intake] != nil { try cancelBatches() }
@@ -166,7 +166,7 @@ final class SimulatedHost {
         }
     }
 
-    private func hire() {
+    private func addWorker() {
         let free = [0, 1].first { slot in
             !workers.contains { $0.slot == slot } && !dead.contains { $0.slot == slot }
         }
@@ -181,7 +181,7 @@ final class SimulatedHost {
 
     private func keepLeases() throws {
         lastKept = simulation.clock.now
-        if isDoubtful { renounce() }
+        if isDoubtful { replaceNonce() }
         leaving = leaving.filter { $0.value > simulation.turn && !simulation.isQuiet }
         if !pendingReleases.isEmpty {
             let request = ReleaseLeases(nonce: nonce, tokens: pendingReleases)
@@ -190,7 +190,7 @@ final class SimulatedHost {
         }
         if !tokens.isEmpty {
             let fields = tokens.keys.sorted { $0.name < $1.name }
-            let request = RenewLeases(nonce: nonce, host: name, lease: Self.lease, fields: fields)
+            let request = RenewLeases(nonce: nonce, host: name, lifetime: Self.lease, leases: fields)
             guard let kept = try simulation.attempt(request) else { return }
             for (field, isKept) in zip(fields, kept) where !isKept { lose(field) }
         }
@@ -201,7 +201,7 @@ final class SimulatedHost {
         assign()
     }
 
-    private func lose(_ field: LeaseField) {
+    private func lose(_ field: LeaseID) {
         tokens[field] = nil
         guard case .shard(let shard) = field else { return }
         leaving[shard] = nil
@@ -210,24 +210,24 @@ final class SimulatedHost {
 
     /// Forgets all leases and continues with a new nonce, so that new fencing tokens differ from all old ones.
     /// The host may acquire its old leases at once, because they belonged to this process.
-    private func renounce() {
-        renounced += 1
+    private func replaceNonce() {
+        nonceReplacements += 1
         (isDoubtful, pendingReleases) = (false, [:])
-        (predecessor, nonce) = (instance, "\(instance).\(renounced)")
+        (predecessor, nonce) = (instance, "\(instance).\(nonceReplacements)")
         forgetLeases()
     }
 
     private func acquire() throws -> Bool {
-        let all: [LeaseField] = [.intake] + (0..<Simulation.shards).map { .shard($0) }
+        let all: [LeaseID] = [.intake] + (0..<Simulation.shards).map { .shard($0) }
         let wanted = all.filter {
             tokens[$0] == nil && (simulation.isQuiet || simulation.chance(60))
         }
         guard !wanted.isEmpty else { return true }
         let request = AcquireLeases(
-            nonce: nonce, host: name, lease: Self.lease, predecessor: predecessor, fields: wanted)
+            nonce: nonce, host: name, lifetime: Self.lease, predecessor: predecessor, leases: wanted)
         guard let reply = try simulation.attempt(request) else { return false }
-        for (field, answer) in zip(wanted, reply.answers) {
-            guard case .ours(let token) = answer else { continue }
+        for (field, state) in zip(wanted, reply.states) {
+            guard case .ours(let token) = state else { continue }
             tokens[field] = token
             if case .shard(let shard) = field { unreclaimed.insert(shard) }
         }
@@ -279,8 +279,8 @@ final class SimulatedHost {
 
     private func recover() throws {
         if let gone = dead.first {
-            let accused = ReadInFlightShards(worker: gone.name, shards: shards.map(\.number))
-            guard let suspects = try simulation.attempt(accused)?.suspects else { return }
+            let suspect = ReadInFlightShards(worker: gone.name, shards: shards.map(\.number))
+            guard let suspects = try simulation.attempt(suspect)?.suspects else { return }
             let loss = loss(gone.end, hadSent: suspects > 0)
             guard let reply = try simulation.attempt(Reclaim(.gone([gone.name]), exit: loss, shards: shards))
             else { return }

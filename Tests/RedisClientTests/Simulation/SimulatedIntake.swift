@@ -47,9 +47,9 @@ final class SimulatedIntake {
             if plan == nil, taken.isEmpty, simulation.chance(40) { return try wait(token) }
             if plan == nil, taken.isEmpty || simulation.chance(30) { return try take(token) }
             try carryOut(plan ?? makePlan(token))
-        } catch StoreError.fenced(let field) {
+        } catch StoreError.fenced(let lease) {
             served = nil
-            throw StoreError.fenced(field: field)
+            throw StoreError.fenced(lease: lease)
         } catch StoreError.outOfStep, StoreError.fewerTaken {
             served = nil
         } catch StoreError.exists(let id) {

@@ -5,24 +5,24 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A worker process: the farm's own ``Window`` between Redis and the gateway, with a connection that breaks.
+/// A worker process: the farm's own ``DeliveryWindow`` between Redis and the gateway, with a connection that breaks.
 final class SimulatedWorker {
     private enum Call {
         case checkOut(Checkout)
-        case action(Window.Action)
+        case action(DeliveryWindow.Action)
     }
 
     private struct Flying {
         let batch: HeldBatch
         let position: Int
-        let answer: SimulatedGateway.Answer
+        let response: SimulatedGateway.Response
     }
 
     let name: String
     /// The place of the worker in its host, which determines its shards.
     let slot: Int
     private unowned let simulation: Simulation
-    private let window: Window
+    private let window: DeliveryWindow
     /// The end of the lease that the coordinator sent. The worker may send pushes until this time.
     var leaseEnd: Int64 = 0
     /// Whether the coordinator has exited. If so, the worker sends no more pushes, reports its outcomes and exits.
@@ -46,13 +46,13 @@ final class SimulatedWorker {
     /// Whether the worker was suspended just after it had checked its lease.
     /// If so, it sends once more although the lease may have ended.
     private var isBlind = false
-    private var lastLook: Int64 = 0
+    private var lastPoll: Int64 = 0
 
     private static let start = ContinuousClock.now
 
     init(name: String, slot: Int, simulation: Simulation) {
         (self.name, self.slot, self.simulation) = (name, slot, simulation)
-        window = Window(worker: name, now: Self.start)
+        window = DeliveryWindow(worker: name, now: Self.start)
         window.credit.limit = 70 + simulation.below(100)
     }
 
@@ -67,7 +67,7 @@ final class SimulatedWorker {
     }
 
     /// Drains the shards and then serves them again, like ``AppSender``.
-    func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
+    func drainAndServeAgain(_ jobs: Set<String>, _ shards: Set<Int>) {
         let affected = window.shards(of: jobs).union(shards).filter { window.shards.tokens[$0] != nil }
         guard !affected.isEmpty else { return }
         recalled.formUnion(affected)
@@ -117,8 +117,8 @@ final class SimulatedWorker {
         for _ in 0..<2 {
             switch simulation.below(10) {
             case 0, 1, 2: try send()
-            case 3, 4: try answer()
-            case 5, 6, 7: try talk()
+            case 3, 4: try respond()
+            case 5, 6, 7: try callRedis()
             case 8: tick()
             default: window.shards.allMayHaveBatches()
             }
@@ -148,8 +148,8 @@ final class SimulatedWorker {
     }
 
     private func tick() {
-        if simulation.clock.now - lastLook > 5_000_000 {
-            lastLook = simulation.clock.now
+        if simulation.clock.now - lastPoll > 5_000_000 {
+            lastPoll = simulation.clock.now
             window.searchBatches()
         }
         if isConnected, window.delay != nil { window.reportDue() }
@@ -167,7 +167,7 @@ final class SimulatedWorker {
             }
             let push = batch.batch.pushes[position]
             let token = Array(batch.batch.bytes[push.token])
-            guard SimulatedGateway.fate(token) != nil else {
+            guard SimulatedGateway.response(token) != nil else {
                 window.record(batch, position, as: .expired, timestamp: nil)
                 continue
             }
@@ -176,23 +176,23 @@ final class SimulatedWorker {
                 isCrashed = true
                 return
             }
-            let answer = simulation.gateway.send(
+            let response = simulation.gateway.send(
                 token, attempt: batch.batch.segments[Int(push.segment)].attempt,
                 trouble: simulation.isQuiet ? 99 : simulation.below(100), at: simulation.turn,
                 isForgotten: isRedisAnother)
-            flying.append(Flying(batch: batch, position: position, answer: answer))
+            flying.append(Flying(batch: batch, position: position, response: response))
             simulation.note(
-                "\(name) sends \(token.prefix(2)), position \(position) of \(batch.id): \(answer)")
+                "\(name) sends \(token.prefix(2)), position \(position) of \(batch.id): \(response)")
         }
     }
 
-    private func answer() throws {
+    private func respond() throws {
         for _ in 0..<1 + simulation.below(simulation.isQuiet ? 200 : 40) where !flying.isEmpty {
             let push = flying.remove(at: simulation.below(flying.count))
             guard window.held[push.batch.number] === push.batch else {
                 throw SimulationFault.count("\(push.batch.id) is forgotten with pushes in flight")
             }
-            switch push.answer {
+            switch push.response {
             case .unprocessed: window.reopen(push.batch, push.position)
             case .delivered: window.delivered(push.batch, push.position)
             case .failed:
@@ -222,7 +222,7 @@ final class SimulatedWorker {
 
     // MARK: Redis
 
-    private func talk() throws {
+    private func callRedis() throws {
         guard isConnected else {
             if simulation.isQuiet || simulation.chance(60) { connect() }
             return
@@ -281,7 +281,7 @@ final class SimulatedWorker {
             let result = try result(of: request, isLost)
             if case .success(let reply) = result { read(reply) }
             window.checkedOut(request, result)
-        case .action(.report(let call, let report)): window.answered(call, try result(of: report, isLost))
+        case .action(.report(let call, let report)): window.reported(call, try result(of: report, isLost))
         case .action(.repeated(let report)): window.repeated(report, try result(of: report, isLost))
         case .action(.putBack(let call, let request)):
             window.putBack(call, try result(of: request, isLost))
@@ -294,7 +294,7 @@ final class SimulatedWorker {
         let lost = StoreError.redis(.notConnected("lost"))
         switch call {
         case .checkOut(let request): window.checkedOut(request, .failure(lost))
-        case .action(.report(let call, _)): window.answered(call, .failure(lost))
+        case .action(.report(let call, _)): window.reported(call, .failure(lost))
         case .action(.repeated(let report)): window.repeated(report, .failure(lost))
         case .action(.putBack(let call, _)): window.putBack(call, .failure(lost))
         case .action: break
@@ -329,7 +329,7 @@ final class SimulatedWorker {
                 + " in flight \($0.inFlight)\($0.isSuspect ? " suspect" : "")\($0.mustCompare ? " uncompared" : "")"
                 + "\($0.isReporting ? " reporting" : "")\($0.isHalted ? " halted" : "")"
         }
-        return "\(name) holds \(held), exposure \(window.exposure) of \(window.credit.limit), "
+        return "\(name) holds \(held), exposure \(window.creditInUse) of \(window.credit.limit), "
             + "shards \(window.shards.tokens.keys.sorted()), unconfirmed \(window.checkouts.unconfirmed.sorted()), wire \(wire.count)"
     }
 }

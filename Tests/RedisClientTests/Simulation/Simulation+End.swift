@@ -96,9 +96,9 @@ extension Simulation {
         try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled without a command")
         try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
         let healthy = job.tokens.filter { !gateway.poison.contains($0) }
-        let outcomes = healthy.map(SimulatedGateway.fate)
-        let poison = job.tokens.count { gateway.poison.contains($0) && SimulatedGateway.fate($0) != nil }
-        let expired = job.tokens.count { SimulatedGateway.fate($0) == nil }
+        let outcomes = healthy.map(SimulatedGateway.response)
+        let poison = job.tokens.count { gateway.poison.contains($0) && SimulatedGateway.response($0) != nil }
+        let expired = job.tokens.count { SimulatedGateway.response($0) == nil }
         try check(jobRecord.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
         let reached = job.tokens.count { gateway.timesKnown($0) > 0 }
         if jobRecord.cancelled > 0 {

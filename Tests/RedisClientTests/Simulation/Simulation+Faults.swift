@@ -6,7 +6,7 @@ import RedisProtocol
 /// The faults of a simulation.
 extension Simulation {
     /// - Returns: whether a fault happened in this turn.
-    func somethingHappens() throws -> Bool {
+    func injectFault() throws -> Bool {
         var dice = below(10_000)
         func falls(_ share: Int) -> Bool {
             dice -= share

@@ -18,7 +18,7 @@ extension Simulation {
         guard try attempt(SetPause(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else {
             return
         }
-        recall([id], [])
+        drainAndServeAgain([id], [])
     }
 
     func hold() throws {
@@ -26,13 +26,15 @@ extension Simulation {
             guard let job = pick(jobs), let token = pick(job.tokens) else { return }
             let shard = ShardHash.shard(of: token, shards: Self.shards)
             note("an operator pauses token \(token.prefix(2))")
-            if try attempt(SetPause(.device(token, shard: shard), by: Self.by)) != nil { recall([], [shard]) }
+            if try attempt(SetPause(.device(token, shard: shard), by: Self.by)) != nil {
+                drainAndServeAgain([], [shard])
+            }
             return
         }
         guard let id = pick(jobs.compactMap(\.id)) else { return }
         note("an operator pauses \(id)")
         let kind: SetPause.Kind = chance(50) ? .pause : .quarantine
-        if try attempt(SetPause(.job(id, kind), by: Self.by)) != nil { recall([id], []) }
+        if try attempt(SetPause(.job(id, kind), by: Self.by)) != nil { drainAndServeAgain([id], []) }
     }
 
     func resume() throws {
@@ -67,8 +69,8 @@ extension Simulation {
     }
 
     /// Tells workers at random to drain the batches of these jobs and shards. Some workers never receive this message.
-    private func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
-        for worker in hosts.flatMap(\.workers) where chance(85) { worker.recall(jobs, shards) }
+    private func drainAndServeAgain(_ jobs: Set<String>, _ shards: Set<Int>) {
+        for worker in hosts.flatMap(\.workers) where chance(85) { worker.drainAndServeAgain(jobs, shards) }
     }
 
     /// Resumes everything that operators or the farm have paused.

@@ -130,15 +130,15 @@ final class Simulation {
     @discardableResult
     func perform<Step: Request>(_ request: Step) throws -> Step.Reply {
         calls["\(Step.self)", default: 0] += 1
-        var answers = try run(request)
-        if answers[1].error?.code == "NOSCRIPT" {
+        var replies = try run(request)
+        if replies[1].error?.code == "NOSCRIPT" {
             redis.forgetScripts()
-            answers = try run(request)
+            replies = try run(request)
         }
-        let answer = answers[1]
-        note("\(traced(request)): \(traced(answer))")
-        if answers.count > 2 { try Judge.check(answers[2]) }
-        do { return try Step.result(answer) } catch {
+        let reply = replies[1]
+        note("\(traced(request)): \(traced(reply))")
+        if replies.count > 2 { try Judge.check(replies[2]) }
+        do { return try Step.result(reply) } catch {
             if case StoreError.redis(let error) = error {
                 throw SimulationFault.count("\(Step.self): \(error)")
             }
@@ -161,7 +161,7 @@ final class Simulation {
         turn += 1
         clock.advance(Int64(1 + below(isQuiet ? 1_500_000 : 200_000)))
         while let index = late.firstIndex(where: { $0.turn <= turn }) { try late.remove(at: index).action() }
-        if try !isQuiet && somethingHappens() { return }
+        if try !isQuiet && injectFault() { return }
         let dice = below(100)
         if dice < 6, !isQuiet { return try submit() }
         if dice < 15, let orphan = pick(orphans) {

@@ -39,10 +39,10 @@ package final class BlockingRedisClient {
         return try commands.map { _ in try successfulReply() }
     }
 
-    /// Sends encoded commands and reads `answers` replies.
-    package func send(prepared bytes: [UInt8], answers: Int) throws {
+    /// Sends encoded commands and reads `replies` replies.
+    package func send(prepared bytes: [UInt8], replies: Int) throws {
         try socket.send(bytes)
-        for _ in 0..<answers { _ = try successfulReply() }
+        for _ in 0..<replies { _ = try successfulReply() }
     }
 
     private func successfulReply() throws -> RESPValue {

@@ -65,9 +65,9 @@ package final class Gateway {
     package func control(_ line: String) throws -> String {
         let socket = try UnixSocket(started.control)
         try socket.send(Array((line + "\n").utf8))
-        var answer: [UInt8] = []
-        while answer.last != UInt8(ascii: "\n") { answer += try socket.receive() }
-        let text = String(decoding: answer, as: UTF8.self)
+        var reply: [UInt8] = []
+        while reply.last != UInt8(ascii: "\n") { reply += try socket.receive() }
+        let text = String(decoding: reply, as: UTF8.self)
         guard !text.contains("\"error\"") else { throw Overdue(description: "\(line): \(text)") }
         return text
     }

@@ -3,7 +3,7 @@ import Foundation
 /// The folder of one test. The folder's name is short, because the system limits the length of a socket's path.
 package final class TestFolder {
     package let path: String
-    private let book = TestFolders.current
+    private let folders = TestFolders.current
 
     package init() throws {
         var template = Array((NSTemporaryDirectory() + "pf.XXXXXX").utf8CString)
@@ -13,7 +13,7 @@ package final class TestFolder {
     }
 
     deinit {
-        if let book { return book.leave(path) }
+        if let folders { return folders.leave(path) }
         try? FileManager.default.removeItem(atPath: path)
         Guardian.shared.forget(folder: path)
     }

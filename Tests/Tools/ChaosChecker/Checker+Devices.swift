@@ -5,9 +5,9 @@
 /// because a high push may use another connection and overtake bulk pushes.
 extension Checker {
     mutating func checkDevices() {
-        guard let time = expectation.answerTime else { return }
+        guard let time = expectation.responseTime else { return }
         var latest: [String: GatewayNote] = [:]
-        for note in evidence.gateway where book.jobs[note.job]?.promise.isOrdered == true {
+        for note in evidence.gateway where pushes.jobs[note.job]?.promise.isOrdered == true {
             defer { latest[note.token] = note }
             guard let before = latest[note.token], before.connection != note.connection,
                 note.at - before.at < time

@@ -12,7 +12,7 @@ extension Checker {
             default: break
             }
         }
-        for (id, job) in book.jobs {
+        for (id, job) in pushes.jobs {
             guard job.jobRecord != nil else { continue }
             if accepted[id] != 1 {
                 verdict.complain(.events, "\(accepted[id] ?? 0) job.accepted for job \(id)")
@@ -38,8 +38,8 @@ extension Checker {
 
     /// Returns a count of an event. Events omit counts of 0, except accepted and delivered.
     private static func number(_ field: String, of event: EventNote) -> Int? {
-        let isAlwaysTold = field == "accepted" || field == "delivered"
-        return event.fields[field].map { Int($0) } ?? (isAlwaysTold ? nil : 0)
+        let isAlwaysReported = field == "accepted" || field == "delivered"
+        return event.fields[field].map { Int($0) } ?? (isAlwaysReported ? nil : 0)
     }
 
     private mutating func compareCounts(_ id: String, _ job: JoinedPushes.Job) {
@@ -52,7 +52,7 @@ extension Checker {
                     + "\(job.count("failed")) and \(job.count("expired"))")
         }
         guard job.promise.allReceipts else { return }
-        let delivered = job.pushes.values.count { $0.isToldDelivered }
+        let delivered = job.pushes.values.count { $0.isReportedDelivered }
         if delivered != job.count("delivered") {
             verdict.complain(
                 .events,

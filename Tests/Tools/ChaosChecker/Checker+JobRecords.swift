@@ -5,7 +5,7 @@ extension Checker {
     mutating func checkJobRecords() {
         var before: [String: [String: Int]] = [:]
         var time: Int64 = 0
-        var told: Set<String> = []
+        var reported: Set<String> = []
         for note in evidence.notes {
             // The observation may fall between Redis's restart and the moment when the run noticed the restart.
             let between = min(time, note.at)...note.at
@@ -17,7 +17,7 @@ extension Checker {
                 if let fault = Self.fault(fields, numbers, before[job]) {
                     verdict.wrongSums += 1
                     // A wrong job record stays wrong, so the first complaint is enough.
-                    if told.insert(job).inserted {
+                    if reported.insert(job).inserted {
                         verdict.complain(.accounting, "job \(job) at observation \(note.number): \(fault)")
                     }
                 }
@@ -29,7 +29,7 @@ extension Checker {
                 before[job] = nil
             }
         }
-        for (id, job) in book.jobs where !job.refused { checkEnd(id, job) }
+        for (id, job) in pushes.jobs where !job.refused { checkEnd(id, job) }
         for key in evidence.leftovers { verdict.complain(.accounting, "\(key) at the end") }
     }
 

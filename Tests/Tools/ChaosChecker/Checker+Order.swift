@@ -1,7 +1,7 @@
 /// Checks that first attempts of a token come in the order of their jobs.
 extension Checker {
     mutating func checkOrder() {
-        let ordered = book.jobs.values.lazy.filter { $0.promise.isOrdered && $0.acceptedAt != nil }
+        let ordered = pushes.jobs.values.lazy.filter { $0.promise.isOrdered && $0.acceptedAt != nil }
         let places = firstAttempts()
         var byToken: [Lane: [JoinedPushes.Job]] = [:]
         for job in ordered {
@@ -38,7 +38,7 @@ extension Checker {
     /// Returns the place of the first request in the gateway's ledger, for each job and token.
     private func firstAttempts() -> [Key: Int] {
         var places: [Key: Int] = [:]
-        for job in book.jobs.values {
+        for job in pushes.jobs.values {
             for (token, push) in job.pushes { places[Key(job.place, token)] = push.requests.first }
         }
         return places

@@ -11,7 +11,7 @@ extension Checker {
                 verdict.complain(.stalled, "\(time) ms without a delivery after \(fault.what)")
             }
         }
-        let ends = book.jobs.values.compactMap { $0.jobRecord?["finished_at"].flatMap { Int64($0) } }
+        let ends = pushes.jobs.values.compactMap { $0.jobRecord?["finished_at"].flatMap { Int64($0) } }
         if let last = evidence.faults.map(\.until).max(), let end = ends.max() {
             verdict.finishedAfter = max(0, end - last)
         }

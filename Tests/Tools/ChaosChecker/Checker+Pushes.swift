@@ -1,7 +1,7 @@
 /// Checks the outcome of each push.
 extension Checker {
     mutating func checkPushes() {
-        for (id, job) in book.jobs.sorted(by: { $0.value.place < $1.value.place }) {
+        for (id, job) in pushes.jobs.sorted(by: { $0.value.place < $1.value.place }) {
             if job.refused { checkRefused(id, job) } else { check(id, job) }
         }
         let duplicates = verdict.duplicates
@@ -27,7 +27,7 @@ extension Checker {
         for (token, push) in job.pushes {
             if push.acceptances > 1 { tally.duplicates += push.acceptances - 1 }
             if push.acceptances > 0 { tally.delivered += 1 }
-            if push.isToldDelivered, push.acceptances == 0 {
+            if push.isReportedDelivered, push.acceptances == 0 {
                 verdict.falseClaims += 1
                 verdict.complain(.falseClaim, "token \(token) of job \(id)")
             }

@@ -5,7 +5,7 @@
 package struct Checker {
     let evidence: Evidence
     let expectation: Expectation
-    let book: JoinedPushes
+    let pushes: JoinedPushes
     var verdict = Verdict()
     /// The tokens that the gateway reported as unregistered or invalid.
     let invalidTokens: Set<String>
@@ -27,7 +27,7 @@ package struct Checker {
         self.evidence = evidence
         self.expectation = expectation
         var verdict = Verdict()
-        book = JoinedPushes(evidence, &verdict)
+        pushes = JoinedPushes(evidence, &verdict)
         invalidTokens = Set(evidence.gateway.lazy.filter { $0.status == 410 }.map(\.token))
         self.verdict = verdict
     }

@@ -22,7 +22,7 @@ package struct Expectation: Sendable {
     /// Whether first attempts keep the order of their jobs. False if requests may be lost.
     package var keepsOrder = true
     /// The least time that the gateway needs for a response, in milliseconds.
-    package var answerTime: Int64?
+    package var responseTime: Int64?
     /// Whether each worker has one connection and sends only for its own shards. False if a process was stopped
     /// for longer than its lease, or if requests were delayed.
     package var hasOneSender = true

@@ -6,7 +6,7 @@ struct JoinedPushes {
         var acceptances = 0
         /// The event of the push's outcome, if the push was not delivered.
         var failure: EventNote?
-        var isToldDelivered = false
+        var isReportedDelivered = false
     }
 
     struct Job {
@@ -93,11 +93,11 @@ struct JoinedPushes {
                 verdict.complain(.events, "\(event.type) for token \(event.token) of job \(event.job)")
                 continue
             }
-            if push.failure != nil || push.isToldDelivered {
+            if push.failure != nil || push.isReportedDelivered {
                 verdict.complain(.events, "two ends of token \(event.token) of job \(event.job)")
             }
             if event.type == "push.delivered" {
-                jobs[event.job]?.pushes[event.token]?.isToldDelivered = true
+                jobs[event.job]?.pushes[event.token]?.isReportedDelivered = true
             } else {
                 jobs[event.job]?.pushes[event.token]?.failure = event
             }

@@ -16,7 +16,7 @@ package struct BenchRun {
     }
 
     package func run() async throws -> [BenchFinding] {
-        let complaints = try await rehearse()
+        let complaints = try await verifyCases()
         var rounds: [String: [Round]] = [:]
         for number in 0..<plan.rounds {
             for one in cases where number == 0 || !one.isOnce {
@@ -25,8 +25,8 @@ package struct BenchRun {
                 if number == 0 { round.broken += complaints[one.key] ?? [] }
                 rounds[one.key, default: []].append(round)
                 let time = (ContinuousClock.now - start).seconds.time
-                let company = BenchTable.percent(round.company)
-                say("round \(number + 1), \(one.key): \(time), others \(company)")
+                let shareOfOthers = BenchTable.percent(round.shareOfOthers)
+                say("round \(number + 1), \(one.key): \(time), others \(shareOfOthers)")
                 for complaint in round.broken { say("    BROKEN: \(complaint)") }
             }
         }
@@ -34,7 +34,7 @@ package struct BenchRun {
     }
 
     /// Runs a twentieth of each case with a slow simulator that checks every token.
-    private func rehearse() async throws -> [String: [String]] {
+    private func verifyCases() async throws -> [String: [String]] {
         var complaints: [String: [String]] = [:]
         var rehearsal = plan
         (rehearsal.divisor, rehearsal.isRehearsal) = (max(20, plan.divisor), true)

@@ -13,7 +13,7 @@ extension FuzzTarget {
         try check(IntakeOrder.self, bytes)
         try check(IntakeNotice.self, bytes)
         try check(OperatorCommand.self, bytes)
-        try check(OperatorAnswer.self, bytes)
+        try check(OperatorReply.self, bytes)
         try check(SuccessionOrder.self, bytes)
         try check(SuccessionNotice.self, bytes)
     }

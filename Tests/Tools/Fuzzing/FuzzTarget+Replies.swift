@@ -24,8 +24,8 @@ extension FuzzTarget {
         AcquireLeases.self, AskForFeedback.self, CheckAccounting.self, CheckAccountingPart.self,
         BeginFeedback.self, RecordIntakeCrash.self,
         CancelBatches.self, PromoteJob.self, SetPause.self, ListDelayedOrPaused.self,
-        CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
-        NoteUnsettled.self, ReadFaults.self,
+        CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, ResolveUnconfirmed.self,
+        NoteUnsettled.self, FindDamage.self,
         ReadPushCounts.self, ReadAges.self, ReadPauses.self, ReadAppState.self, ScanStates.self,
         SetAdmission.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountDeadLetters.self, CreateResultsGroup.self,
@@ -82,8 +82,8 @@ extension FuzzTarget {
         if case .limit(let rate) = DesiredRate(text) {
             try Violation.unless(DesiredRate.rates.contains(rate), "a rate of \(rate)")
         }
-        let command = HostCommand(text)
-        try Violation.unless(HostCommand(command.text) == command, "another command")
+        let command = CoordinatorMessage(text)
+        try Violation.unless(CoordinatorMessage(command.text) == command, "another command")
         let info = RedisInfo(text)
         _ = (info.maxMemory, info.version, info.isAppendOnly)
     }

@@ -16,7 +16,7 @@ package struct FuzzTarget: Sendable {
     }
 
     package static let all: [FuzzTarget] = [
-        .job, .answer, .batch, .results, .configuration, .resp, .replies, .control, .http2, .frames,
+        .job, .response, .batch, .results, .configuration, .resp, .replies, .control, .http2, .frames,
         .gatewayReply, .feedback,
     ]
 }

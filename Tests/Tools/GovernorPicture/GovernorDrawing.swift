@@ -24,7 +24,7 @@ struct GovernorDrawing {
         legend(&drawing)
         let rate = Self.panels.rate
         axes(&drawing, rate.top, rate.height, most: most, step: most / 5, "pushes a second")
-        for sample in weather { mark(&drawing, sample) }
+        for sample in conditions { mark(&drawing, sample) }
         trace(&drawing, rates.map { ($0.at, $0.accepted) }, rate.top, rate.height, most, Self.accepted)
         trace(&drawing, rates.map { ($0.at, $0.troubles) }, rate.top, rate.height, most, Self.refused)
         for run in samples.split(whereSeparator: { $0.slowedTo == 0 || Double($0.slowedTo) > most }) {
@@ -41,12 +41,14 @@ struct GovernorDrawing {
         return drawing.svg(height: panel.top + panel.height + 50)
     }
 
-    private var weather: [GatewayWeather] {
-        GatewayWeather.all + [GatewayWeather(at: GatewayWeather.loadEnds, line: "", words: "no more load")]
+    private var conditions: [GatewayConditions] {
+        GatewayConditions.all + [
+            GatewayConditions(at: GatewayConditions.loadEnds, line: "", words: "no more load")
+        ]
     }
 
     private func x(_ seconds: Double) -> Double {
-        Self.left + seconds / GatewayWeather.end * (Self.width - Self.left - Self.right)
+        Self.left + seconds / GatewayConditions.end * (Self.width - Self.left - Self.right)
     }
 
     private func legend(_ drawing: inout Drawing) {
@@ -61,10 +63,11 @@ struct GovernorDrawing {
         }
     }
 
-    private func mark(_ drawing: inout Drawing, _ weather: GatewayWeather) {
+    private func mark(_ drawing: inout Drawing, _ conditions: GatewayConditions) {
         let bottom = Self.panels.connections.top + Self.panels.connections.height
-        drawing.line(x(weather.at), Self.panels.rate.top, x(weather.at), bottom, "#bbbbbb")
-        drawing.text(x(weather.at) + 3, Self.panels.rate.top - 6, weather.words, size: 10, colour: "#555555")
+        drawing.line(x(conditions.at), Self.panels.rate.top, x(conditions.at), bottom, "#bbbbbb")
+        drawing.text(
+            x(conditions.at) + 3, Self.panels.rate.top - 6, conditions.words, size: 10, colour: "#555555")
     }
 
     private func axes(
@@ -76,7 +79,7 @@ struct GovernorDrawing {
             drawing.line(Self.left, y, Self.width - Self.right, y, "#e4e4e4")
             drawing.text(Self.left - 6, y + 4, String(Int(tick)), anchor: .end)
         }
-        for tick in stride(from: 0, through: GatewayWeather.end, by: 20) {
+        for tick in stride(from: 0, through: GatewayConditions.end, by: 20) {
             drawing.text(x(tick), top + height + 16, String(Int(tick)), anchor: .middle)
         }
     }

@@ -20,24 +20,24 @@ struct GovernorRun {
 
     func run() async throws -> (samples: [Sample], log: String) {
         var options = Farm.Options(
-            workers: 1, faults: GatewayWeather.start, simulatorOptions: GatewayWeather.options)
+            workers: 1, faults: GatewayConditions.start, simulatorOptions: GatewayConditions.options)
         options.hasLedger = false
         let farm = try await Farm(options)
         let (gateway, coordinator) = (farm.gateway, farm.coordinator)
         let producer = try farm.redis.client()
-        var (samples, weather, jobs) = ([Sample](), GatewayWeather.all[...], 0)
+        var (samples, conditions, jobs) = ([Sample](), GatewayConditions.all[...], 0)
         let start = ContinuousClock.now
         while true {
             let now = (ContinuousClock.now - start) / .seconds(1)
-            guard now < GatewayWeather.end else { break }
-            if let next = weather.first, now >= next.at {
+            guard now < GatewayConditions.end else { break }
+            if let next = conditions.first, now >= next.at {
                 try gateway.control(next.line)
                 say("\(Int(now)) s: \(next.words)")
-                weather.removeFirst()
+                conditions.removeFirst()
             }
             let sample = try await observe(farm, at: now)
             samples.append(sample)
-            while now < GatewayWeather.loadEnds, jobs * Self.jobSize < sample.accepted + Self.backlog {
+            while now < GatewayConditions.loadEnds, jobs * Self.jobSize < sample.accepted + Self.backlog {
                 jobs += 1
                 let job = Job(id: "j\(jobs)", tokens: Tokens.make(Self.jobSize, seed: UInt64(jobs)))
                 try producer.run("RPUSH", "pushfarm:demo", job.text)

@@ -9,7 +9,7 @@ struct TrialFindingTests {
         credentials: .key(file: "/k/a.p8", id: "KEYKEYKEY1", team: "TEAMTEAM01"))
 
     @Test(arguments: [
-        ("BadDeviceToken", 400, Finding.Grade.ok, "accepts key KEYKEYKEY1 of team TEAMTEAM01"),
+        ("BadDeviceToken", 400, Finding.Severity.ok, "accepts key KEYKEYKEY1 of team TEAMTEAM01"),
         ("BadDeviceToken", 400, .ok, "cannot tell whether the device tokens are of production"),
         ("Unregistered", 410, .ok, "does not object to topic com.example.shop"),
         ("InvalidProviderToken", 403, .failed, "refuses key KEYKEYKEY1 of team TEAMTEAM01"),
@@ -23,7 +23,7 @@ struct TrialFindingTests {
         ("ServiceUnavailable", 503, .unreachable, "status 503"), ("", 502, .unreachable, "status 502"),
     ])
     func `a response to a test push gives a finding`(
-        reason: String, status: UInt16, grade: Finding.Grade, words: String
+        reason: String, status: UInt16, grade: Finding.Severity, words: String
     ) {
         let finding = TrialFinding(app: Self.app).finding(.refused(status: status, reason: reason))
         #expect(finding.grade == grade && finding.text.contains(words), "\(finding)")

@@ -86,7 +86,7 @@ struct TableWidthTests {
             app: app, hosts: (0..<64).map { $0 % 2 == 0 ? "alpha-1.example" : nil }, intake: nil, pins: [:])
         let outcome = OperatorClient.Outcome(
             command: .init(id: "1", issuer: "a@b", host: nil, verb: "scale"),
-            answers: [
+            replies: [
                 .init(
                     host: "alpha-1.example", state: .refused,
                     text: "this host runs at most 16 workers, and 32 of them were asked for: nothing changed")

@@ -28,7 +28,8 @@ struct ScreeningTrackerTests {
         event("job.finished", ["delivered": "\(delivered)"])
     }
 
-    private func hear(_ tracker: inout ScreeningTracker, _ event: [String: String]) -> ScreeningTracker.Update
+    private func receive(_ tracker: inout ScreeningTracker, _ event: [String: String])
+        -> ScreeningTracker.Update
     {
         tracker.record { event[$0] }
     }
@@ -74,10 +75,10 @@ struct ScreeningTrackerTests {
     ) {
         var tracker = opened()
         for (type, fields) in events {
-            #expect(hear(&tracker, event(type, fields.merging(["token": "bb"]) { $1 })) == .outcome)
+            #expect(receive(&tracker, event(type, fields.merging(["token": "bb"]) { $1 })) == .outcome)
         }
         #expect(tracker.close(0) == nil && tracker.openTokens == 4)
-        #expect(hear(&tracker, finished(3)) == .outcome && tracker.hasEnded(0))
+        #expect(receive(&tracker, finished(3)) == .outcome && tracker.hasEnded(0))
         #expect(verdicts(&tracker) == ["aa": .good, "bb": verdict, "cc": .good, "dd": .good])
         #expect(tracker.isEmpty && tracker.openTokens == 0 && tracker.done.contains(0))
     }
@@ -86,8 +87,8 @@ struct ScreeningTrackerTests {
         delivered: Int
     ) {
         var tracker = opened()
-        _ = hear(&tracker, failed("aa", "exhausted"))
-        _ = hear(&tracker, finished(delivered))
+        _ = receive(&tracker, failed("aa", "exhausted"))
+        _ = receive(&tracker, finished(delivered))
         let unseen = ScreeningVerdict.open(reason: "unseen", cause: nil)
         #expect(
             verdicts(&tracker)
@@ -102,9 +103,9 @@ struct ScreeningTrackerTests {
 
     @Test func `events of a chunk before its opening count`() {
         var tracker = ScreeningTracker(run: "x")
-        _ = hear(&tracker, event("token.invalid", ["token": "cc", "reason": "Unregistered"]))
+        _ = receive(&tracker, event("token.invalid", ["token": "cc", "reason": "Unregistered"]))
         #expect(tracker.hasUnknownChunks && !tracker.hasEnded(0))
-        _ = hear(&tracker, finished(3))
+        _ = receive(&tracker, finished(3))
         #expect(tracker.hasEnded(0))
         tracker.open(0, Self.tokens, since: "1-0")
         #expect(!tracker.hasUnknownChunks)
@@ -116,7 +117,7 @@ struct ScreeningTrackerTests {
         var tracker = ScreeningTracker(run: "x", done: done)
         for job in ["screen-y.0", "screen-x.1", "order-1", "screen-x."] {
             #expect(
-                hear(&tracker, event("push.failed", ["token": "aa", "reason": "r"], job: job)) == .nothing,
+                receive(&tracker, event("push.failed", ["token": "aa", "reason": "r"], job: job)) == .nothing,
                 "\(job)")
         }
         tracker.ended(1, delivered: 3)
@@ -125,9 +126,9 @@ struct ScreeningTrackerTests {
 
     @Test func `a refusal is reported but not for a second job of the same id`() {
         var tracker = opened()
-        #expect(hear(&tracker, event("job.duplicate", [:])) == .nothing)
+        #expect(receive(&tracker, event("job.duplicate", [:])) == .nothing)
         #expect(
-            hear(&tracker, event("job.refused", ["field": "tokens", "reason": "too many"]))
+            receive(&tracker, event("job.refused", ["field": "tokens", "reason": "too many"]))
                 == .refused(0, reason: "tokens: too many"))
     }
 

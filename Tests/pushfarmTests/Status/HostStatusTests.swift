@@ -14,12 +14,12 @@ struct HostStatusTests {
     @Test(arguments: [
         ("quiet", 32, true), ("stopped", 32, true), ("stopped", 0, false), ("ready", 32, false),
     ])
-    func `a place that serves none of its shards is reported`(state: String, shards: Int, isTold: Bool) {
+    func `a place that serves none of its shards is reported`(state: String, shards: Int, isReported: Bool) {
         let line = #"{"state":"running","workers":[{"worker":"1","state":"\#(state)","shards":\#(shards)}]}"#
-        let places = HostStatus(name: "a", json: Array(line.utf8), isAlive: true).quietPlaces
+        let places = HostStatus(name: "a", json: Array(line.utf8), isAlive: true).quietOwners
         #expect(
             places
-                == (isTold
+                == (isReported
                     ? ["worker 1 of a is \(state): its shards are not served until it is restarted"] : []))
     }
 
@@ -27,7 +27,7 @@ struct HostStatusTests {
     func `a quiet host is a problem while it keeps shards`(shards: Int, words: [String]) {
         let line = #"{"state":"quiet","apps":[{"app":"demo","shards":\#(shards)}]}"#
         let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: true)
-        #expect(status.quietPlaces == words && status.servesNothing)
+        #expect(status.quietOwners == words && status.servesNothing)
     }
 
     @Test func `a host that is gone has no ready process, rate or shards`() {

@@ -17,21 +17,21 @@ struct TopModelTests {
 
     @Test func `keys open a list, open an object and go back`() {
         var model = model()
-        #expect(model.place == .list(.apps) && model.selected == .app("news"))
+        #expect(model.view == .list(.apps) && model.selected == .app("news"))
         #expect(press(&model, "\r") == [.refresh])
-        #expect(model.place == .app("news") && model.wantsJobs == ["news"])
+        #expect(model.view == .app("news") && model.wantsJobs == ["news"])
         #expect(press(&model, "\u{1B}") == [.draw])
-        #expect(model.place == .list(.apps) && model.wantsJobs == nil)
+        #expect(model.view == .list(.apps) && model.wantsJobs == nil)
         // The first list is the first screen, so the key Escape has no effect.
         #expect(press(&model, "\u{1B}") == [.nothing])
         _ = press(&model, "3")
-        #expect(model.place == .list(.hosts))
+        #expect(model.view == .list(.hosts))
         _ = press(&model, "j\r")
-        #expect(model.place == .host("beta"))
+        #expect(model.view == .host("beta"))
         _ = press(&model, "\r")
-        #expect(model.place == .worker(host: "beta", index: "0"))
+        #expect(model.view == .worker(host: "beta", index: "0"))
         _ = press(&model, "\u{7F}\u{7F}")
-        #expect(model.place == .list(.hosts) && model.selected == .host("beta"))
+        #expect(model.view == .list(.hosts) && model.selected == .host("beta"))
         #expect(press(&model, "4") == [.refresh] && model.wantsJobs == ["news", "shop"])
     }
 
@@ -52,7 +52,7 @@ struct TopModelTests {
         _ = press(&model, "jjjjjjjjj")
         let last = model.selected
         #expect(first != last)
-        #expect(model.table?.rows.first?.place == first && model.table?.rows.last?.place == last)
+        #expect(model.table?.rows.first?.view == first && model.table?.rows.last?.view == last)
         _ = press(&model, "\u{1B}[H")
         #expect(model.selected == first)
     }
@@ -60,7 +60,7 @@ struct TopModelTests {
     @Test func `a list can be sorted by any column in both directions`() {
         var model = model()
         _ = press(&model, "3")
-        func names() -> [TopPlace] { model.table?.rows.map(\.place) ?? [] }
+        func names() -> [TopView] { model.table?.rows.map(\.view) ?? [] }
         #expect(names() == [.host("alpha"), .host("beta")])
         _ = press(&model, "r")
         #expect(names() == [.host("beta"), .host("alpha")])
@@ -89,7 +89,7 @@ struct TopModelTests {
             model.take(
                 TopFarm.snapshot(second, jobs: [TopFarm.job("j", accepted: 1000, delivered: 100 * second)]))
         }
-        #expect(model.history.last(TopPlace.job(app: "news", id: "j").name) == 100)
+        #expect(model.history.last(TopView.job(app: "news", id: "j").name) == 100)
         #expect(model.remainingSeconds(of: TopFarm.job("j", accepted: 1000, delivered: 400)) == 6)
     }
 

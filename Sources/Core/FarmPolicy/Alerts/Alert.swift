@@ -52,13 +52,13 @@ package struct Alert: Hashable, Sendable {
 extension Alert {
     /// An identifier that is unique in the farm: "kind app NAME subject".
     package var id: String {
-        let place =
+        let scope =
             switch scope {
             case .app(let name): "app \(name)"
             case .host(let name): "host \(name)"
             case .farm: "farm "
             }
-        return "\(kind.rawValue) \(place) \(subject)"
+        return "\(kind.rawValue) \(scope) \(subject)"
     }
 
     /// Returns nil when the text is not a valid identifier.

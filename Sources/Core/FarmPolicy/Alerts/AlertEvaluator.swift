@@ -112,17 +112,17 @@ package struct ErrorShare: Sendable {
     /// Minimum number of responses for a share.
     private static let least: UInt64 = 50
 
-    private var samples: [(at: Instant, answers: UInt64, errors: UInt64)] = []
+    private var samples: [(at: Instant, responses: UInt64, errors: UInt64)] = []
 
     package init() {}
 
     /// - Parameters:
-    ///   - answers: the number of responses since the start, including errors.
+    ///   - responses: the number of responses since the start, including errors.
     /// - Returns: the share in percent; nil when there are too few responses.
-    package mutating func add(answers: UInt64, errors: UInt64, at now: Instant) -> Double? {
-        samples.append((now, answers, errors))
+    package mutating func add(responses: UInt64, errors: UInt64, at now: Instant) -> Double? {
+        samples.append((now, responses, errors))
         while samples.count > 2, samples[1].at.duration(to: now) >= Self.window { samples.removeFirst() }
-        let count = answers &- samples[0].answers
+        let count = responses &- samples[0].responses
         guard count >= Self.least else { return nil }
         return Double(errors &- samples[0].errors) * 100 / Double(count)
     }

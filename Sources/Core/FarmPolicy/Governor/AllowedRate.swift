@@ -5,8 +5,8 @@
 /// or to half if the gateway accepted nothing. Without trouble, the limit rises quickly to the rate where the trouble began, and
 /// slowly above that rate. A share of trouble that does not depend on the rate is tolerated.
 package struct AllowedRate: Sendable {
-    /// A round with fewer than `answers` responses proves little, so the round is extended up to `seconds` seconds.
-    private static let enough = (answers: 20, seconds: 10.0)
+    /// A round with fewer than `responses` responses proves little, so the round is extended up to `seconds` seconds.
+    private static let enough = (responses: 20, seconds: 10.0)
     private static let leastTroubles = 3
     private static let leastShare = 0.02
     /// The limit is removed after `rounds` rounds in which the limit had no effect, or after `seconds` seconds without a push.
@@ -60,10 +60,10 @@ package struct AllowedRate: Sendable {
 
     private mutating func observe(_ sample: GovernorSample) {
         round.add(sample)
-        idleSeconds = sample.answers + sample.troubles > 0 ? 0 : idleSeconds + sample.seconds
+        idleSeconds = sample.responses + sample.troubles > 0 ? 0 : idleSeconds + sample.seconds
         if idleSeconds >= Self.forgets.seconds { forget() }
         guard round.seconds >= length,
-            round.count >= Self.enough.answers || round.seconds >= Self.enough.seconds
+            round.count >= Self.enough.responses || round.seconds >= Self.enough.seconds
         else { return }
         let done = round
         round = GovernorSum()

@@ -13,7 +13,7 @@ package struct GovernorSample: Hashable, Sendable {
     /// The share of the time in which held pushes were delayed only by the allowed rate.
     package var limited = 0.0
     /// The number of responses, of any status, that indicate no gateway trouble.
-    package var answers = 0
+    package var responses = 0
     /// The number of responses that indicate trouble. Responses with status 500 or 503 indicate trouble, and responses with
     /// status 429 do if several devices got 429.
     package var troubles = 0
@@ -31,7 +31,7 @@ package struct GovernorSample: Hashable, Sendable {
     package var seconds: Double { span / .seconds(1) }
 
     /// Whether more than 2 % of the responses indicate trouble.
-    var isTroubled: Bool { 50 * troubles > answers + troubles }
+    var isTroubled: Bool { 50 * troubles > responses + troubles }
 }
 
 /// The sum of several consecutive samples.
@@ -41,23 +41,23 @@ struct GovernorSum: Hashable {
     private(set) var blocked = 0.0
     /// The seconds in which held pushes were delayed only by the allowed rate.
     private(set) var limited = 0.0
-    private(set) var answers = 0
+    private(set) var responses = 0
     private(set) var troubles = 0
 
     var seconds: Double { span / .seconds(1) }
-    var count: Int { answers + troubles }
+    var count: Int { responses + troubles }
     /// The share of the responses that indicate trouble.
     var troubleShare: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
     /// Responses per second.
     var rate: Double { seconds > 0 ? Double(count) / seconds : 0 }
     /// The number of responses per second that indicate no trouble.
-    var taken: Double { seconds > 0 ? Double(answers) / seconds : 0 }
+    var taken: Double { seconds > 0 ? Double(responses) / seconds : 0 }
 
     mutating func add(_ sample: GovernorSample) {
         span += sample.span
         blocked += sample.blocked * sample.seconds
         limited += sample.limited * sample.seconds
-        answers += sample.answers
+        responses += sample.responses
         troubles += sample.troubles
     }
 }

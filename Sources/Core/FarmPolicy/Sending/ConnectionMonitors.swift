@@ -71,13 +71,13 @@ package struct ProgressMonitor: Hashable, Sendable {
     /// Why a connection must be replaced.
     package enum Stall: Hashable, Sendable, CustomStringConvertible {
         /// This many requests in a row, all sent after the last response, reached their deadline.
-        case unanswered(Int)
+        case noResponse(Int)
         /// The gateway allowed no stream for the duration of a request timeout.
         case noStreams
 
         package var description: String {
             switch self {
-            case .unanswered(let count): "requests in a row without a response: \(count)"
+            case .noResponse(let count): "requests in a row without a response: \(count)"
             case .noStreams: "the gateway allows no streams"
             }
         }
@@ -89,7 +89,7 @@ package struct ProgressMonitor: Hashable, Sendable {
 
     private let timeout: UInt32
     private var lastResponse: UInt32?
-    private var unanswered = 0
+    private var withoutResponse = 0
     private var shutSince: UInt32?
 
     /// - Parameter timeout: the timeout of a request in milliseconds.
@@ -98,21 +98,21 @@ package struct ProgressMonitor: Hashable, Sendable {
     /// Notes a response of any status.
     package mutating func responded(at now: UInt32) {
         lastResponse = now
-        (unanswered, shutSince) = (0, nil)
+        (withoutResponse, shutSince) = (0, nil)
     }
 
     /// Notes that a request reached its deadline. A request older than the last response does not count against the connection,
     /// because the gateway may never respond for the request's token.
     package mutating func timedOut(sentAt: UInt32) {
         if let lastResponse, Int32(bitPattern: sentAt &- lastResponse) < 0 { return }
-        unanswered += 1
+        withoutResponse += 1
     }
 
     /// - Parameter allowsStreams: whether the gateway allows streams on the connection.
     /// - Returns: why the connection must be replaced; nil when it works.
     package mutating func stall(allowsStreams: Bool, at now: UInt32) -> Stall? {
-        if unanswered >= (lastResponse == nil ? Self.enough.new : Self.enough.proven) {
-            return .unanswered(unanswered)
+        if withoutResponse >= (lastResponse == nil ? Self.enough.new : Self.enough.proven) {
+            return .noResponse(withoutResponse)
         }
         guard !allowsStreams else {
             shutSince = nil

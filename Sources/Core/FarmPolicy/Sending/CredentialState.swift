@@ -32,10 +32,10 @@ package struct CredentialState: Hashable, Sendable {
     package init() {}
 
     /// Handles a response that says that the credentials are out of date.
-    package mutating func rejectedAsStale(reason: String, generation answered: Generation) -> Action {
+    package mutating func rejectedAsStale(reason: String, generation sent: Generation) -> Action {
         switch state {
         case .paused: return .hold
-        case _ where answered < generation: return .resend
+        case _ where sent < generation: return .resend
         case .ok:
             state = .refreshing
             return .renew
@@ -45,17 +45,17 @@ package struct CredentialState: Hashable, Sendable {
     }
 
     /// Handles a response that rejects the credentials.
-    package mutating func rejected(reason: String, generation answered: Generation) -> Action {
+    package mutating func rejected(reason: String, generation sent: Generation) -> Action {
         switch state {
         case .paused: .hold
-        case _ where answered < generation: .resend
+        case _ where sent < generation: .resend
         case .ok, .refreshing, .trial: pause(reason)
         }
     }
 
     /// Handles a response that confirms the credentials.
-    package mutating func accepted(generation answered: Generation) {
-        if state == .trial, answered == generation { state = .ok }
+    package mutating func accepted(generation sent: Generation) {
+        if state == .trial, sent == generation { state = .ok }
     }
 
     /// Notes new credentials, including credentials that were renewed because of their age.

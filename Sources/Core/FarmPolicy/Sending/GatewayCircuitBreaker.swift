@@ -145,7 +145,7 @@ package struct RefusedStreams: Sendable {
     }
 
     /// Notes that a push ended without a response. The push may have been the probe.
-    package mutating func endedUnanswered(using random: inout some RandomNumberGenerator) {
+    package mutating func endedWithoutResponse(using random: inout some RandomNumberGenerator) {
         if isTroubled, permit == .nothing(until: nil) { pause(using: &random) }
     }
 

@@ -98,7 +98,7 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// The maximum number of connections.
     package var most: Int
     /// The number of connections that accept pushes.
-    package var living: Int
+    package var live: Int
     /// The number of connections in ``living`` that a reply will probably end before a new dial is complete.
     package var ending: Int
     /// The number of pushes that must probably be sent again because they followed a bad token, and that will find no room on
@@ -114,8 +114,8 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// The smallest number of pushes that is worth a call to Redis.
     private static let leastHeadroom = 512
 
-    package init(most: Int, living: Int = 0, ending: Int = 0, dialling: Int = 0, share: Int, part: Int) {
-        (self.most, self.living, self.ending) = (most, living, min(ending, living))
+    package init(most: Int, live: Int = 0, ending: Int = 0, dialling: Int = 0, share: Int, part: Int) {
+        (self.most, self.live, self.ending) = (most, live, min(ending, live))
         (self.dialling, self.share, self.part) = (dialling, share, max(1, part))
     }
 
@@ -123,7 +123,7 @@ package struct ConnectionDemand: Hashable, Sendable {
     ///
     /// Dials and connections together stay within the limit. Connections that will end before a dial
     /// completes do not count.
-    package var free: Int { max(0, min(most - dialling, most - (living - ending) - dialling)) }
+    package var free: Int { max(0, min(most - dialling, most - (live - ending) - dialling)) }
 
     /// Returns the number of connections to dial for held pushes without room and for pushes that will return. Pushes that will
     /// return count already now, because a dial that starts only after the gateway's reply would be too late at the end of a list

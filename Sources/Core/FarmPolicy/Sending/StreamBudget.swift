@@ -17,7 +17,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// A reduced stream limit for a slow or troubled gateway. The limit is halved when requests time out or many responses of a
     /// round indicate trouble, and grows with each whole round of responses without trouble. nil means no reduction.
     private var pace: Int?
-    private var answersOfRound = 0
+    private var responsesOfRound = 0
     private var troublesOfRound = 0
     private var refusalsOfRound = 0
     /// The number of 429 responses in this round. 429 responses indicate trouble only if several devices got 429.
@@ -85,14 +85,14 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// a refusal costs little.
     package mutating func refused() {
         guard !isLimitedToOneStream else { return }
-        if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }
+        if pace == nil { (pace, responsesOfRound) = (max(1, min(limit, cap)), 0) }
         refusalsOfRound += 1
         responded()
     }
 
     /// Notes that the last response indicates gateway trouble.
     package mutating func troubled(_ count: Int = 1) {
-        if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 1) }
+        if pace == nil { (pace, responsesOfRound) = (max(1, min(limit, cap)), 1) }
         troublesOfRound += count
     }
 
@@ -115,10 +115,10 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Notes a response of any status.
     package mutating func responded() {
         guard let pace else { return }
-        answersOfRound += 1
-        guard answersOfRound >= pace else { return }
+        responsesOfRound += 1
+        guard responsesOfRound >= pace else { return }
         let isTroubled =
-            8 * troublesOfRound > answersOfRound || 2 * refusalsOfRound > answersOfRound
+            8 * troublesOfRound > responsesOfRound || 2 * refusalsOfRound > responsesOfRound
         beginRound()
         if isTroubled {
             self.pace = max(1, min(limit, pace) / 2)
@@ -128,7 +128,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     }
 
     private mutating func beginRound() {
-        (answersOfRound, troublesOfRound, refusalsOfRound) = (0, 0, 0)
+        (responsesOfRound, troublesOfRound, refusalsOfRound) = (0, 0, 0)
     }
 
     /// Notes that the gateway sent GOAWAY.

@@ -7,13 +7,8 @@ import PushModel
 /// has less than its share, the shard goes to that host. Every host computes the same result without communication. Adding or
 /// removing one worker moves few shards of the other workers. The intake goes to the host with the highest ticket.
 package struct HostShares: Hashable, Sendable {
-    /// A part of an app that one host leases: the app's intake, or one of the app's shards.
-    package enum Field: Hashable, Sendable {
-        case intake
-        case shard(Int)
-    }
-
-    private let intake: String?
+    /// The host that should own the app's intake; nil without hosts.
+    package let intakeOwner: String?
     private let shards: [String]
 
     private struct Participant {
@@ -37,20 +32,17 @@ package struct HostShares: Hashable, Sendable {
             Participant(name: $0.name, tickets: min(max($0.capacity, 1), Self.mostTickets))
         }
         guard participants.count > 1 else {
-            intake = participants.first?.name
+            intakeOwner = participants.first?.name
             self.shards = participants.first.map { Array(repeating: $0.name, count: shards) } ?? []
             return
         }
-        intake = participants.max { Self.rank($0, "intake", app) < Self.rank($1, "intake", app) }?.name
+        intakeOwner = participants.max { Self.rank($0, "intake", app) < Self.rank($1, "intake", app) }?.name
         self.shards = Self.deal(app, participants, shards, pins)
     }
 
-    /// Returns the host that should own `field`; nil without hosts.
-    package func owner(of field: Field) -> String? {
-        switch field {
-        case .intake: intake
-        case .shard(let number): shards.indices.contains(number) ? shards[number] : nil
-        }
+    /// Returns the host that should own a shard; nil without hosts.
+    package func owner(ofShard number: Int) -> String? {
+        shards.indices.contains(number) ? shards[number] : nil
     }
 
     private static func deal(
@@ -105,10 +97,10 @@ package struct HostShares: Hashable, Sendable {
         }
     }
 
-    private static func rank(_ participant: Participant, _ place: String, _ app: String) -> Rank {
+    private static func rank(_ participant: Participant, _ lease: String, _ app: String) -> Rank {
         var hash = XXH64(seed: 0)
         // A zero byte follows each part. Names contain no zero bytes, so different triples of parts give different bytes.
-        for part in [app, place, participant.name] {
+        for part in [app, lease, participant.name] {
             var part = part
             part.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
             hash.update(0)

@@ -86,24 +86,24 @@ package struct HandOver: Sendable {
     }
 }
 
-/// Tracks since when fields (shards and intakes) that another live host should own have been free.
+/// Tracks since when leases of shards and intakes that another live host should own have been free.
 ///
-/// The host that should own a field may be unable to take it, so any host takes a field that stays free for too long.
-package struct UnclaimedFields<Field: Hashable & Sendable>: Sendable {
-    /// How long a field stays reserved for its host: as long as a lease lasts. In this time, a live host looks for free fields
+/// The host that should own a lease may be unable to take it, so any host takes a lease that stays free for too long.
+package struct UnclaimedLeases<Lease: Hashable & Sendable>: Sendable {
+    /// How long a free lease stays reserved for its host: as long as a lease is valid. In this time, a live host looks for free leases
     /// several times.
     package static var grace: Duration { .seconds(10) }
 
-    private var since: [Field: Instant] = [:]
+    private var since: [Lease: Instant] = [:]
 
     package init() {}
 
-    package mutating func observe(_ field: Field, isFree: Bool, at now: Instant) {
-        if !isFree { since[field] = nil } else if since[field] == nil { since[field] = now }
+    package mutating func observe(_ lease: Lease, isFree: Bool, at now: Instant) {
+        if !isFree { since[lease] = nil } else if since[lease] == nil { since[lease] = now }
     }
 
-    /// Whether the host that should own the field has not taken it in time.
-    package func isOverdue(_ field: Field, at now: Instant) -> Bool {
-        since[field].map { $0.duration(to: now) >= Self.grace } ?? false
+    /// Whether the host that should own the lease has not taken it in time.
+    package func isOverdue(_ lease: Lease, at now: Instant) -> Bool {
+        since[lease].map { $0.duration(to: now) >= Self.grace } ?? false
     }
 }

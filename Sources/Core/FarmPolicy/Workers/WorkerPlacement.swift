@@ -1,14 +1,14 @@
-/// The worker places of a host: the number of places, which places serve, and which shards each place serves.
+/// The workers of a host: the number of workers, which workers serve, and which shards each worker serves.
 ///
-/// Workers fill the places in ascending order, from place 0. While a place is excluded (its worker does not run) or quiet, other
-/// places serve its shards; a fixed rule selects these places. The shards return when the place serves again. The shards of the
-/// remaining places do not move.
+/// Workers have numbers from 0. While a worker is excluded (its process does not run) or quiet, other workers serve its shards; a
+/// fixed rule selects these workers. The shards return when the worker serves again. The shards of the
+/// remaining workers do not move.
 package struct WorkerPlacement: Sendable {
-    /// The number of places that workers should fill.
+    /// The number of workers that should run.
     package private(set) var size: Int
-    /// The number of places that have shards; fewer than ``size`` while new workers start.
+    /// The number of workers that have shards; fewer than ``size`` while new workers start.
     package private(set) var active: Int
-    /// Whether the whole host is quiet, so that no place serves. The places keep their shards.
+    /// Whether the whole host is quiet, so that no worker serves. The workers keep their shards.
     package var isQuiet = false
 
     private var map: ShardMap
@@ -20,8 +20,8 @@ package struct WorkerPlacement: Sendable {
         map = ShardMap(shards: shards, workers: size)
     }
 
-    /// Returns the place that serves the shard. When no place serves, returns the place that served the shard before.
-    package func place(of shard: Int) -> Int {
+    /// Returns the worker that serves the shard. When no worker serves, returns the worker that served the shard before.
+    package func worker(of shard: Int) -> Int {
         let owner = map.worker(of: shard)
         guard isUnavailable(owner) else { return owner }
         let others = (0..<active).filter { !isUnavailable($0) }
@@ -29,39 +29,39 @@ package struct WorkerPlacement: Sendable {
         return others[(rank + owner) % others.count]
     }
 
-    /// Whether the place may check out batches.
-    package func serves(_ place: Int) -> Bool {
-        !isQuiet && place < active && !isUnavailable(place)
+    /// Whether the worker may check out batches.
+    package func serves(_ worker: Int) -> Bool {
+        !isQuiet && worker < active && !isUnavailable(worker)
     }
 
-    /// Whether all places are quiet. An excluded place counts as not quiet, because it is only restarting.
+    /// Whether all workers are quiet. An excluded worker counts as not quiet, because it is only restarting.
     package var isAllQuiet: Bool { (0..<active).allSatisfy { isQuiet($0) } }
 
-    private func isUnavailable(_ place: Int) -> Bool { excluded.contains(place) || quiet.contains(place) }
+    private func isUnavailable(_ worker: Int) -> Bool { excluded.contains(worker) || quiet.contains(worker) }
 
-    /// Whether a place does not serve its own shards. The load of the other places then does not show how many workers are
+    /// Whether a worker does not serve its own shards. The load of the other workers then does not show how many workers are
     /// needed.
     package var isDisturbed: Bool { isQuiet || !excluded.isEmpty || !quiet.isEmpty }
 
-    /// The places that are quiet while other places are not quiet.
-    package var quietPlaces: [Int] { quiet.sorted() }
+    /// The workers that are quiet while other workers are not quiet.
+    package var quietWorkers: [Int] { quiet.sorted() }
 
-    package func isExcluded(_ place: Int) -> Bool { excluded.contains(place) }
-    package func isQuiet(_ place: Int) -> Bool { isQuiet || quiet.contains(place) }
+    package func isExcluded(_ worker: Int) -> Bool { excluded.contains(worker) }
+    package func isQuiet(_ worker: Int) -> Bool { isQuiet || quiet.contains(worker) }
 
-    /// Excludes a place while its worker does not run; other places serve its shards.
-    package mutating func exclude(_ place: Int) { excluded.insert(place) }
+    /// Excludes a worker while its process does not run; other workers serve its shards.
+    package mutating func exclude(_ worker: Int) { excluded.insert(worker) }
 
-    /// Makes a place quiet: it takes no new work, and other places serve its shards.
-    package mutating func makeQuiet(_ place: Int) { quiet.insert(place) }
+    /// Makes a worker quiet: it takes no new work, and other workers serve its shards.
+    package mutating func makeQuiet(_ worker: Int) { quiet.insert(worker) }
 
-    /// Lets a place serve its shards again.
-    package mutating func resume(_ place: Int) {
-        excluded.remove(place)
-        quiet.remove(place)
+    /// Lets a worker serve its shards again.
+    package mutating func resume(_ worker: Int) {
+        excluded.remove(worker)
+        quiet.remove(worker)
     }
 
-    /// Changes the number of places. Removed places lose their shards at once; new places get no shards yet.
+    /// Changes the number of workers. Removed workers lose their shards at once; new workers get no shards yet.
     package mutating func resize(to size: Int) {
         precondition(size > 0, "a host has at least one worker")
         self.size = size
@@ -69,14 +69,14 @@ package struct WorkerPlacement: Sendable {
         activate(size)
     }
 
-    /// Gives shards to the new places, because their workers are ready.
+    /// Gives shards to the new workers, because their processes are ready.
     package mutating func activateAll() { activate(size) }
 
-    private mutating func activate(_ places: Int) {
-        active = places
-        map = ShardMap(shards: map.shards, workers: places)
-        excluded = excluded.filter { $0 < places }
-        quiet = quiet.filter { $0 < places }
+    private mutating func activate(_ workers: Int) {
+        active = workers
+        map = ShardMap(shards: map.shards, workers: workers)
+        excluded = excluded.filter { $0 < workers }
+        quiet = quiet.filter { $0 < workers }
     }
 }
 

@@ -14,9 +14,9 @@ package struct FarmEvent: Sendable {
         /// A gateway reported too late that it lost pushes. These pushes already count as delivered.
         case gatewayLate = "gateway.late"
         /// A host runs more or fewer workers than before.
-        case workers = "workers.scaled"
+        case workersScaled = "workers.scaled"
         /// The budget of connections is too small for the farm's workers.
-        case budget = "budget.exceeded"
+        case budgetExceeded = "budget.exceeded"
         case alertFired = "alert.fired"
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.

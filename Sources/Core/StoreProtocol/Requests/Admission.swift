@@ -2,7 +2,7 @@ package import RedisProtocol
 
 /// Pauses an app: workers check out no new batches until the app is resumed.
 package struct PauseApp: Request {
-    package static var script: Script? { .appState }
+    package static var script: Script? { .updateApp }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
@@ -26,7 +26,7 @@ package struct ResumeApp: Request {
         case pausedByOperator
     }
 
-    package static var script: Script? { .appState }
+    package static var script: Script? { .updateApp }
 
     package let words: [any CommandArgument]
 
@@ -76,7 +76,7 @@ package enum DesiredRate: Equatable, Sendable {
 
 /// Stores the rate that an operator wants; nil restores the configured rate.
 package struct SetRate: Request {
-    package static var script: Script? { .appState }
+    package static var script: Script? { .updateApp }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
@@ -93,7 +93,7 @@ package struct SetAdmission: Request {
         case open, closed
     }
 
-    package static var script: Script? { .appState }
+    package static var script: Script? { .updateApp }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
@@ -153,7 +153,7 @@ package struct UpdateAdmission: Request {
         package let batches: Int
     }
 
-    package static var script: Script? { .appState }
+    package static var script: Script? { .updateApp }
 
     package var memory: Memory
     /// Whether the intake may make only a few batches at a time.
@@ -191,7 +191,7 @@ package struct UpdateAdmission: Request {
 ///
 /// If a coordinator still configures the app, its next ``UpdateAdmission`` adds the app again.
 package struct ForgetApp: Request {
-    package static var script: Script? { .appState }
+    package static var script: Script? { .updateApp }
     /// Whether the app existed.
     package typealias Reply = Bool
 

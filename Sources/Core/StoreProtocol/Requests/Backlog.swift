@@ -48,8 +48,8 @@ package struct ReadDepths: Request {
         ] + (0..<max(0, shards)).flatMap { keys.batchLists($0).map { RESPCommand("LLEN", key: $0) } }
     }
 
-    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
-        var numbers = answers
+    package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
+        var numbers = replies
         guard numbers.count > 5 else { throw .unexpectedReply("\(Self.self), short") }
         // A missing field counts as 0.
         numbers[5] = .integer(numbers[5].text.flatMap { Int64(foreign: $0) } ?? 0)
@@ -103,11 +103,11 @@ package struct ReadAges: Request {
             }
     }
 
-    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
-        guard let now = answers.first?.time else { throw .unexpectedReply("\(Self.self), the time") }
+    package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
+        guard let now = replies.first?.time else { throw .unexpectedReply("\(Self.self), the time") }
         var ages: [Lane: Duration] = [:]
-        for (index, answer) in answers.dropFirst().enumerated() {
-            let id = BatchID(answer.bytes ?? [])
+        for (index, reply) in replies.dropFirst().enumerated() {
+            let id = BatchID(reply.bytes ?? [])
             guard let since = id.madeAt else { continue }
             // Each shard has three lists: lane high, lane bulk, and a list of checked-out batches of both lanes.
             let lane = index % 3 == 0 ? Lane.high : index % 3 == 1 ? .bulk : id.lane ?? .high
@@ -144,7 +144,7 @@ package struct ReadPushCounts: Request {
 
 /// Lists ids of delayed or paused batches, a page at a time.
 package struct ListDelayedOrPaused: Request {
-    package enum Place: Sendable {
+    package enum Kind: Sendable {
         /// Delayed batches, in the order of their due times.
         case delayed
         /// Paused batches, in the order in which they were paused.
@@ -155,9 +155,9 @@ package struct ListDelayedOrPaused: Request {
 
     package let words: [any CommandArgument]
 
-    package init(_ place: Place, start: Int, count: Int = 500) {
+    package init(_ kind: Kind, start: Int, count: Int = 500) {
         let list: [any CommandArgument] =
-            switch place {
+            switch kind {
             case .delayed: ["ZRANGE", AppKey(\.delayed)]
             case .paused: ["LRANGE", AppKey(\.paused)]
             }

@@ -48,7 +48,7 @@ package struct CheckAccountingPart: Request {
 
     /// - Parameter shard: the shard; nil checks all data outside of the shards' lists.
     package init(shards: Int, shard: Int?) {
-        words = [ScriptKeys.prefix, shards, shard.map { LeaseField.name(ofShard: $0) } ?? "rest"]
+        words = [ScriptKeys.prefix, shards, shard.map { LeaseID.name(ofShard: $0) } ?? "rest"]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

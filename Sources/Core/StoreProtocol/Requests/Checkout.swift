@@ -67,7 +67,7 @@ package struct Checkout: Request {
         return [
             ScriptKeys.prefix, worker, credit, maxBatches, known?.count ?? -1, ArgumentList(known ?? []),
             lanes.rawValue,
-            ArgumentList(shards.map { ArgumentList([LeaseField.shard($0.number), $0.token]) }),
+            ArgumentList(shards.map { ArgumentList([LeaseID.shard($0.number), $0.token]) }),
         ]
     }
 

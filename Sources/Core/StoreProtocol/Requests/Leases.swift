@@ -1,13 +1,13 @@
 package import RedisProtocol
 
-/// Acquires the free ones of the requested fields, and also returns the requested fields that this nonce already owns.
+/// Acquires the free ones of the requested leases, and also returns the requested leases that this nonce already owns.
 package struct AcquireLeases: Request {
-    /// The result for one field.
-    package enum Answer: Equatable, Sendable {
+    /// The result for one lease.
+    package enum LeaseState: Equatable, Sendable {
         case ours(FenceToken)
         /// Another owner's lease is valid for this time.
         case taken(for: Duration)
-        /// The field has no owner, and the call did not acquire it, because it is in ``others``.
+        /// The lease has no owner, and the call did not acquire it, because it is in ``others``.
         case free
     }
 
@@ -15,7 +15,7 @@ package struct AcquireLeases: Request {
         /// When the leases end, in milliseconds of Redis's clock.
         package let leaseEnds: Int64
         /// The results, in the order of ``AcquireLeases/all``.
-        package let answers: [Answer]
+        package let states: [LeaseState]
     }
 
     package static var script: Script? { .lease }
@@ -23,31 +23,31 @@ package struct AcquireLeases: Request {
     /// A unique name that each coordinator process generates when it starts.
     package var nonce: String
     package var host: String
-    package var lease: Duration
+    package var lifetime: Duration
     /// The nonce of a coordinator that has exited, or the part of that nonce before the dot; "" if there is no such coordinator.
-    /// The call acquires all requested fields of this nonce, even those in ``others``.
+    /// The call acquires all requested leases of this nonce, even those in ``others``.
     package var predecessor: String
-    package var fields: [LeaseField]
+    package var leases: [LeaseID]
     /// Fields whose owner the call reads but that it does not acquire, even if they are free.
-    package var others: [LeaseField]
+    package var others: [LeaseID]
     /// Fields that this call acquires even from a live owner.
-    package var takenFromOwner: [LeaseField]
+    package var takenFromOwner: [LeaseID]
 
     package init(
-        nonce: String, host: String, lease: Duration, predecessor: String = "", fields: [LeaseField],
-        others: [LeaseField] = [], takenFromOwner: [LeaseField] = []
+        nonce: String, host: String, lifetime: Duration, predecessor: String = "", leases: [LeaseID],
+        others: [LeaseID] = [], takenFromOwner: [LeaseID] = []
     ) {
-        (self.nonce, self.host, self.lease) = (nonce, host, lease)
-        (self.predecessor, self.fields, self.others) = (predecessor, fields, others)
+        (self.nonce, self.host, self.lifetime) = (nonce, host, lifetime)
+        (self.predecessor, self.leases, self.others) = (predecessor, leases, others)
         self.takenFromOwner = takenFromOwner
     }
 
-    /// All fields, in the order of the results.
-    package var all: [LeaseField] { fields + others + takenFromOwner }
+    /// All leases, in the order of the results.
+    package var all: [LeaseID] { leases + others + takenFromOwner }
 
     package var words: [any CommandArgument] {
         [
-            ScriptKeys.prefix, "acquire", nonce, host, lease, predecessor, ArgumentList(fields),
+            ScriptKeys.prefix, "acquire", nonce, host, lifetime, predecessor, ArgumentList(leases),
             ArgumentList(others.map { "?" + $0.name }), ArgumentList(takenFromOwner.map { "!" + $0.name }),
         ]
     }
@@ -55,55 +55,55 @@ package struct AcquireLeases: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
         let ends = try reader.integer()
-        var answers: [Answer] = []
+        var states: [LeaseState] = []
         while !reader.isAtEnd {
-            let answer = try reader.next()
-            if let remaining = answer.integer {
-                answers.append(remaining > 0 ? .taken(for: .milliseconds(remaining)) : .free)
-            } else if let token = answer.bytes {
-                answers.append(.ours(FenceToken(token)))
+            let state = try reader.next()
+            if let remaining = state.integer {
+                states.append(remaining > 0 ? .taken(for: .milliseconds(remaining)) : .free)
+            } else if let token = state.bytes {
+                states.append(.ours(FenceToken(token)))
             } else {
                 throw .unexpectedReply("\(Self.self)")
             }
         }
-        return Reply(leaseEnds: Int64(ends), answers: answers)
+        return Reply(leaseEnds: Int64(ends), states: states)
     }
 }
 
-/// Extends the leases of this nonce, and returns for each field whether this nonce still owns it.
+/// Extends the leases of this nonce, and returns for each lease whether this nonce still owns it.
 package struct RenewLeases: Request {
     package static var script: Script? { .lease }
 
     package var nonce: String
     package var host: String
-    package var lease: Duration
-    package var fields: [LeaseField]
+    package var lifetime: Duration
+    package var leases: [LeaseID]
 
-    package init(nonce: String, host: String, lease: Duration, fields: [LeaseField]) {
-        (self.nonce, self.host, self.lease, self.fields) = (nonce, host, lease, fields)
+    package init(nonce: String, host: String, lifetime: Duration, leases: [LeaseID]) {
+        (self.nonce, self.host, self.lifetime, self.leases) = (nonce, host, lifetime, leases)
     }
 
     package var words: [any CommandArgument] {
-        [ScriptKeys.prefix, "renew", nonce, host, lease, "", ArgumentList(fields)]
+        [ScriptKeys.prefix, "renew", nonce, host, lifetime, "", ArgumentList(leases)]
     }
 
-    /// Whether this nonce still owns each field, in the order of the fields.
+    /// Whether this nonce still owns each lease, in the order of the leases.
     package static func read(_ value: RESPValue) throws(StoreError) -> [Bool] {
         guard let parts = value.array, !parts.isEmpty else { throw .unexpectedReply("\(Self.self)") }
         return parts.dropFirst().map { $0.integer == 1 }
     }
 }
 
-/// Releases fields, so that other hosts need not wait for the leases to expire.
+/// Releases leases, so that other hosts need not wait for the leases to expire.
 package struct ReleaseLeases: Request {
     package static var script: Script? { .lease }
 
     package var nonce: String
-    /// The fields to release with their fencing tokens. A delayed call does not release a field that was acquired again, because
-    /// then the field's token differs. Nil releases all fields.
-    package var tokens: [LeaseField: FenceToken]?
+    /// The leases to release with their fencing tokens. A delayed call does not release a lease that was acquired again, because
+    /// then the lease's token differs. Nil releases all leases.
+    package var tokens: [LeaseID: FenceToken]?
 
-    package init(nonce: String, tokens: [LeaseField: FenceToken]?) {
+    package init(nonce: String, tokens: [LeaseID: FenceToken]?) {
         (self.nonce, self.tokens) = (nonce, tokens)
     }
 
@@ -115,18 +115,18 @@ package struct ReleaseLeases: Request {
         ]
     }
 
-    /// The number of these fields that this nonce owned.
+    /// The number of these leases that this nonce owned.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
         var reader = try ReplyReader(value, Self.self)
         return try reader.integer()
     }
 }
 
-/// Reads the owner of each field.
+/// Reads the owner of each lease.
 package struct ReadOwners: Request {
-    /// The owned fields, without released fields.
+    /// The owned leases, without released leases.
     package struct Reply: Equatable, Sendable {
-        package var fields: [LeaseField: FenceToken] = [:]
+        package var leases: [LeaseID: FenceToken] = [:]
         /// The lease end of each nonce, in milliseconds of Redis's clock.
         package var leaseEnds: [String: Int64] = [:]
 
@@ -150,9 +150,9 @@ package struct ReadOwners: Request {
             } else if token.isFree {
                 continue
             } else if name == "intake" {
-                reply.fields[.intake] = token
+                reply.leases[.intake] = token
             } else if let shard = Int(foreign: name) {
-                reply.fields[.shard(shard)] = token
+                reply.leases[.shard(shard)] = token
             }
         }
         return reply

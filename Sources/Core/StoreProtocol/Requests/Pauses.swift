@@ -64,9 +64,9 @@ extension SetPause.Change {
         switch self {
         case .job(let id, let kind): ["job", id, kind.rawValue]
         case .cancel(let id, let from, let keep): ["cancel", id, from, keep]
-        case .device(let token, let shard): ["device", token, LeaseField.shard(shard)]
-        case .shard(let number, let kind): ["shard", LeaseField.shard(number), kind.rawValue]
-        case .resumeShard(let number): ["resume_shard", LeaseField.shard(number)]
+        case .device(let token, let shard): ["device", token, LeaseID.shard(shard)]
+        case .shard(let number, let kind): ["shard", LeaseID.shard(number), kind.rawValue]
+        case .resumeShard(let number): ["resume_shard", LeaseID.shard(number)]
         }
     }
 }

@@ -17,7 +17,7 @@ package struct ReadSuppressionEnds: Request {
     package init(shards: [Int]) {
         words = [
             "HMGET", AppKey(\.suppression), "taken_back", "holding",
-            ArgumentList(shards.map { LeaseField.shard($0) }),
+            ArgumentList(shards.map { LeaseID.shard($0) }),
         ]
     }
 
@@ -34,7 +34,7 @@ package struct ReadSuppressionEnds: Request {
 /// Reads part of a shard's suppression list.
 package struct ReadSuppressed: Request {
     package struct Line: Sendable {
-        package let place: EntryID
+        package let id: EntryID
         /// The record; nil if this version cannot read it.
         package let record: SuppressionRecord?
     }
@@ -54,7 +54,7 @@ package struct ReadSuppressed: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> [Line] {
         try ReplyReader.entries(value, Self.self).map { id, words in
             let bytes = words.array.flatMap { $0.count == 2 ? $0[1].bytes : nil }
-            return Line(place: id, record: bytes.flatMap { SuppressionRecord(decoding: $0) })
+            return Line(id: id, record: bytes.flatMap { SuppressionRecord(decoding: $0) })
         }
     }
 }

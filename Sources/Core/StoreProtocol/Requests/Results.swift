@@ -75,7 +75,7 @@ package struct CreateResultsGroup: Request {
 ///
 /// If the group is missing (``RedisError/refused(_:)`` with code NOGROUP), the caller creates the group again.
 package struct ReadResults: Request {
-    package enum Which: Sendable {
+    package enum Entries: Sendable {
         case new
         /// Pending entries of this consumer after this id; nil starts at its first pending entry.
         case pending(after: EntryID?)
@@ -84,7 +84,7 @@ package struct ReadResults: Request {
     package let words: [any CommandArgument]
     package let count: Int
 
-    package init(gatherer: String, _ which: Which, count: Int = 64) {
+    package init(gatherer: String, _ which: Entries, count: Int = 64) {
         self.count = count
         let start =
             switch which {

@@ -49,7 +49,7 @@ package struct ReadInFlightShards: Request {
     package let words: [any CommandArgument]
 
     package init(worker: String, shards: [Int]) {
-        words = [ScriptKeys.prefix, worker, ArgumentList(shards.map { LeaseField.shard($0) })]
+        words = [ScriptKeys.prefix, worker, ArgumentList(shards.map { LeaseID.shard($0) })]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -103,7 +103,7 @@ package struct Reclaim: Request {
             }
         return [
             ScriptKeys.prefix, kind, exit, ArgumentList(poisonLimits), ArgumentList(names, isCounted: true),
-            ArgumentList(shards.map { ArgumentList([LeaseField.shard($0.number), $0.token]) }),
+            ArgumentList(shards.map { ArgumentList([LeaseID.shard($0.number), $0.token]) }),
         ]
     }
 

@@ -83,7 +83,7 @@ package struct Settlement: Sendable {
     package var letters: [NewDeadLetter] = []
     package var unreadable: Unreadable?
     /// The number of gateway responses in the entry, without responses to screenings.
-    package var answers = 0
+    package var responses = 0
     /// The number of gateway responses to screenings in the entry.
     package var screened = 0
     package var invalidTokens: [InvalidToken] = []
@@ -108,7 +108,7 @@ extension Settlement {
         for job in jobs { job.write(to: &packed) }
         var words: [any CommandArgument] = [
             packed, ArgumentList(retries, isCounted: true),
-            screened > 0 ? "\(answers)/\(screened)" : "\(answers)",
+            screened > 0 ? "\(responses)/\(screened)" : "\(responses)",
             ArgumentList(invalidTokens, isCounted: true), ArgumentList(events, isCounted: true),
         ]
         if !letters.isEmpty {
@@ -139,7 +139,7 @@ private struct CountedArguments: CommandArgument {
 
 extension Settlement.Retry: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
-        command.append(LeaseField.name(ofShard: shard))
+        command.append(LeaseID.name(ofShard: shard))
         command.append(lane == .high ? "h" : "b")
         command.append(delay.wholeMilliseconds)
         command.append(tokens)
@@ -149,7 +149,7 @@ extension Settlement.Retry: CommandArgument {
 
 extension Settlement.InvalidToken: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
-        command.append(LeaseField.name(ofShard: shard) + (isScreened ? "s" : ""))
+        command.append(LeaseID.name(ofShard: shard) + (isScreened ? "s" : ""))
         command.append(record?.bytes ?? [])
         event.write(to: &command, keys)
     }
@@ -203,7 +203,7 @@ extension [UInt8] {
 package struct Settle: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of entries that this call settled.
-        package let booked: Int
+        package let settledCount: Int
         package let finishedJobs: Int
         /// The pause of the app by the guard; nil unless this call caused the pause.
         package var guardPause: GuardPause?
@@ -212,7 +212,7 @@ package struct Settle: Request {
     /// The guard paused the app because too many of the last responses reported bad tokens.
     package struct GuardPause: Equatable, Sendable {
         package let bad: Int
-        package let answers: Int
+        package let responses: Int
     }
 
     package static var script: Script? { .settle }
@@ -235,9 +235,9 @@ package struct Settle: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
-        var reply = Reply(booked: try reader.integer(), finishedJobs: try reader.integer())
+        var reply = Reply(settledCount: try reader.integer(), finishedJobs: try reader.integer())
         if !reader.isAtEnd {
-            reply.guardPause = GuardPause(bad: try reader.integer(), answers: try reader.integer())
+            reply.guardPause = GuardPause(bad: try reader.integer(), responses: try reader.integer())
         }
         return reply
     }

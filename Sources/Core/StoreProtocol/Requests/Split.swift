@@ -112,7 +112,7 @@ extension Split.Job: CommandArgument {
 
 extension Split.NewBatch: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
-        command.append(LeaseField.name(ofShard: shard))
+        command.append(LeaseID.name(ofShard: shard))
         command.append(lane == .high ? "h" : "b")
         command.append(due)
         command.append(tokens)

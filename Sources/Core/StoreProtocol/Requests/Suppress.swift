@@ -36,14 +36,14 @@ package struct Suppress: Request {
 
 extension Suppress.Entry: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
-        command.append(LeaseField.name(ofShard: shard))
+        command.append(LeaseID.name(ofShard: shard))
         command.append(record?.bytes ?? [])
         if let event { event.write(to: &command, keys) } else { command.append(0) }
     }
 }
 
 /// Applies or drops suppressions that wait for confirmation.
-package struct SettleUnconfirmed: Request {
+package struct ResolveUnconfirmed: Request {
     package enum Step: String, Sendable {
         /// Applies the suppressions, but only if the share of bad tokens has fallen below the limit.
         case due
@@ -56,7 +56,7 @@ package struct SettleUnconfirmed: Request {
         package let remaining: Int
     }
 
-    package static var script: Script? { .unconfirmed }
+    package static var script: Script? { .resolveUnconfirmed }
 
     package let words: [any CommandArgument]
 
@@ -86,14 +86,14 @@ package struct CountUnconfirmed: Request {
 package struct ReadGuard: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of responses that the guard has counted: at most the last thousand.
-        package var answers = 0
+        package var responses = 0
         package var bad = 0
         /// Whether new suppressions wait for confirmation.
         package var holdsUnconfirmed = false
 
         package init() {}
 
-        package var percent: Int { answers > 0 ? bad * 100 / answers : 0 }
+        package var percent: Int { responses > 0 ? bad * 100 / responses : 0 }
     }
 
     private static let fields = ["answers", "bad", "state"]
@@ -110,7 +110,7 @@ package struct ReadGuard: Request {
             return min(max(0, Int(foreign: digits) ?? 0), 1_000_000)
         }
         var reply = Reply()
-        (reply.answers, reply.bad) = (number("answers"), number("bad"))
+        (reply.responses, reply.bad) = (number("answers"), number("bad"))
         reply.holdsUnconfirmed = fields.text("state") == "held"
         return reply
     }

@@ -1,7 +1,7 @@
 #!lua flags=no-writes,allow-oom
 -- Checks the accounting of an app: each batch is in exactly one place, and each job record matches the contents of the queues.
 --
--- Uses  base, events, batches, census
+-- Uses  base, events, batches, accounting
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm; 2 part: all, or jobs, or job_records, or NN (the lists of this shard), or rest (everything in no
 --       shard's lists); jobs: 3… their ids; job_records: 3 cursor, 4 approximate number of records

@@ -202,12 +202,12 @@ count_cancelled()
 
 -- Counts a crash against a job if it is the only job in `jobs`. If several jobs shared the batches, the crash counts only against
 -- the batches. At-most-once pushes are never sent again, so a crash with such suspects counts only against the job.
-local function accuse_single(jobs)
+local function count_single_crash(jobs)
     local first = next(jobs)
     if first and not next(jobs, first) then accused_jobs[first] = true end
 end
-accuse_single(before_any_send)
-if loss == 'crash' and was_lost then accuse_single(jobs_in_flight) end
+count_single_crash(before_any_send)
+if loss == 'crash' and was_lost then count_single_crash(jobs_in_flight) end
 for job in pairs(accused_jobs) do
     local job_record = P .. 'job:' .. job
     local old = redis.pcall('HMGET', job_record, 'state', 'last_crash')

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Repairs faults that `check_accounting` found. The script runs only on an operator's request.
 --
--- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, census
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, accounting
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm; 2 seconds to keep a job record; 3 batch | job_records | jobs; batch: 4 its id; jobs: 4… their ids
 -- Reply the repairs, as text; empty if nothing was repaired

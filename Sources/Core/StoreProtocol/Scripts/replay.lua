@@ -39,10 +39,10 @@ for k = first, #ARGV do
     if not letter then return { err = 'GONE ' .. ARGV[k] } end
     letters[#letters + 1] = letter
 end
-local isInvalidToken, stamp, pushes = ARGV[6] == 'dead_letters', string.format('%d', now()), 0
-if isInvalidToken then check_dead_letters() end
+local isDeadLetter, stamp, pushes = ARGV[6] == 'dead_letters', string.format('%d', now()), 0
+if isDeadLetter then check_dead_letters() end
 for _, letter in ipairs(letters) do
-    if isInvalidToken then
+    if isDeadLetter then
         pushes = pushes + (remove_dead_letter(letter) or 0)
     else
         call('XDEL', stream, letter[1])
@@ -55,8 +55,8 @@ if json ~= '' then
     local words, job_record = { 'job', old, 'replay', new }, P .. 'job:' .. old
     add_number(words, 'pushes', pushes)
     add_event('job.replayed', stamp, unpack(words))
-    if isInvalidToken and call('HEXISTS', job_record, 'state') == 1 then call('HINCRBY', job_record, 'replayed', pushes) end
-elseif isInvalidToken then
+    if isDeadLetter and call('HEXISTS', job_record, 'state') == 1 then call('HINCRBY', job_record, 'replayed', pushes) end
+elseif isDeadLetter then
     call('HINCRBY', DEAD_LETTER_COUNTS, 'dropped', pushes)
 end
 call('HSET', name, 'step', step, 'did', what, 'of', ARGV[3], 'until', ARGV[4])

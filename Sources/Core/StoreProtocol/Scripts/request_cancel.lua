@@ -11,7 +11,7 @@
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
 -- Again the request is stored again, and cancels nothing more.
 --
--- Producers may write only to the inbox and to `cancel_requests`, so the function stores the request. The script `app_state`
+-- Producers may write only to the inbox and to `cancel_requests`, so the function stores the request. The script `update_app`
 -- cancels the job. Redis puts this file after `submit.lua`, and both use its helpers.
 local MOST_REQUESTS = 1000
 

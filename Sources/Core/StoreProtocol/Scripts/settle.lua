@@ -32,7 +32,7 @@
 -- percent on, the app is paused, and these tokens are not suppressed and get no event. The suppressions from the last thousand
 -- responses are withdrawn, and a counter shows this to workers that missed the pause. Above `hold` percent the app continues, but
 -- its bad tokens, including those of the last thousand responses, go to `unconfirmed` instead of the lists. They stay there until
--- an operator confirms them, or until their share is below four fifths of `hold` percent; then `unconfirmed.lua` applies them. A
+-- an operator confirms them, or until their share is below four fifths of `hold` percent; then `resolve_unconfirmed.lua` applies them. A
 -- screening expects bad tokens, so its responses are counted separately. Bad tokens of a screening do not pause the app. From
 -- `pause` percent on, they go to `unconfirmed`. But if `pause` percent of a screening's responses are DeviceTokenNotForTopic, the
 -- app is paused.

@@ -12,7 +12,7 @@
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
 -- Again the job is pushed again. With an id, the second job is refused as a duplicate, here or when it is split.
 --
--- The function reads data that the scripts `app_state`, `split` and `settle` write. An app is configured if a coordinator stored
+-- The function reads data that the scripts `update_app`, `split` and `settle` write. An app is configured if a coordinator stored
 -- its limits. The list of apps is only read to suggest a name, and only if this is allowed: not in a Redis Cluster, where
 -- the list is in another slot, and not for users without the right to read it.
 -- The function finds fewer faults than the intake's parser, and never refuses a job that the parser accepts. Jobs of more than

@@ -19,7 +19,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     package mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
 
     /// The number at an index, from 0, of the sequence with the seed 0.
-    package static func number(at place: UInt64) -> UInt64 { mixed((place &+ 1) &* step) }
+    package static func number(at index: UInt64) -> UInt64 { mixed((index &+ 1) &* step) }
 
     private static func mixed(_ state: UInt64) -> UInt64 {
         var mixed = state

@@ -44,7 +44,7 @@ package enum OperatorVerb: String, CaseIterable, Sendable {
 }
 
 /// The response of a host to an ``OperatorCommand``. A host's later response to the command replaces its earlier response.
-package struct OperatorAnswer: Equatable, Sendable {
+package struct OperatorReply: Equatable, Sendable {
     package enum State: String, CaseIterable, Sendable {
         /// The host has received the command.
         case accepted

@@ -114,7 +114,7 @@ package struct ResultsEntry: Sendable {
 
     /// Reads all readable items and skips the unreadable items.
     ///
-    /// - Throws: when the end of an item is unknown. `census.lua` skips items by the same rule.
+    /// - Throws: when the end of an item is unknown. `accounting.lua` skips items by the same rule.
     package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: true) }
 
     private init(_ bytes: [UInt8], skipsUnreadable: Bool) throws(CodecError) {

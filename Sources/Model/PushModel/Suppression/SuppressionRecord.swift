@@ -70,10 +70,10 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     }
 
     /// - Parameters:
-    ///   - answer: the reason in a gateway's response that reports the token.
+    ///   - response: the reason in a gateway's response that reports the token.
     ///   - status: the response's status.
-    package init?(answer: String, status: Int) {
-        if let reason = Self(name: answer), reason.isGateways {
+    package init?(response: String, status: Int) {
+        if let reason = Self(name: response), reason.isGateways {
             self = reason
         } else if status == 410 {
             self = .unregistered

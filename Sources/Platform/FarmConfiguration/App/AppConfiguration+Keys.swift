@@ -160,8 +160,8 @@ extension HostPort {
     init(_ parts: LocatorText, defaultPort: UInt16) throws(InvalidValue) {
         guard parts.user == nil, parts.password == nil, parts.query == nil,
             parts.path.isEmpty || parts.path == "/",
-            let place = HostPort(parts.authority, defaultPort: defaultPort)
+            let hostPort = HostPort(parts.authority, defaultPort: defaultPort)
         else { throw InvalidValue("expected \(parts.scheme)://host:port, without user, path or options") }
-        self = place
+        self = hostPort
     }
 }

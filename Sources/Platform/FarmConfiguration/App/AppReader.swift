@@ -53,14 +53,14 @@ struct AppReader {
             let wanted = "https://host:port, or tls://host:port for the binary protocol"
             guard let parts = LocatorText(text) else { throw InvalidValue("expected \(wanted)") }
             switch parts.scheme {
-            case "https": return (place: try HostPort(parts, defaultPort: 443), isBinary: false)
+            case "https": return (hostPort: try HostPort(parts, defaultPort: 443), isBinary: false)
             case "tls": return (try HostPort(parts, defaultPort: 2195), true)
             case "http":
                 throw InvalidValue("plain http is refused: a gateway is reached over TLS; use https://")
             default: throw InvalidValue("expected \(wanted), found \(parts.scheme)://")
             }
         }
-        if let address { result.gateway = address.place }
+        if let address { result.gateway = address.hostPort }
         guard address?.isBinary == true else {
             let reason = "belongs to the binary protocol, which needs a gateway of the form tls://host:port"
             for key in BinaryGateway.keys { try refuse(key, reason) }

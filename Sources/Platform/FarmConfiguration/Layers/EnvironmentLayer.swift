@@ -30,30 +30,30 @@ struct EnvironmentLayer {
         var settings = Settings()
         for (variable, text) in environment.sorted(by: { $0.key < $1.key })
         where variable.hasPrefix(Self.prefix) && !Self.reserved.contains(variable) {
-            let place = ConfigurationError.Place.environment(variable)
-            let path = try path(of: variable, at: place)
-            settings.set(path, to: Setting(text: text, place: place))
+            let source = ConfigurationError.Source.environment(variable)
+            let path = try path(of: variable, at: source)
+            settings.set(path, to: Setting(text: text, source: source))
         }
         return settings
     }
 
     private func path(
-        of variable: String, at place: ConfigurationError.Place
+        of variable: String, at source: ConfigurationError.Source
     ) throws(ConfigurationError) -> SettingPath {
         let name = String(variable.dropFirst(Self.prefix.count))
         let plain = Schema.paths
         if let path = plain.first(where: { Self.spelling(of: $0) == name }) { return path }
-        if name.hasPrefix("APPS_"), let path = try appPath(of: name.dropFirst(5), at: place) { return path }
+        if name.hasPrefix("APPS_"), let path = try appPath(of: name.dropFirst(5), at: source) { return path }
         let nearest =
             name.hasPrefix("APPS_")
             ? nearestAppVariable(name) : NearestWord.find(name, among: plain.map(Self.spelling(of:)))
         throw ConfigurationError(
-            place: place, key: nil, problem: .unknownKey(nearest: nearest.map { Self.prefix + $0 }))
+            source: source, key: nil, problem: .unknownKey(nearest: nearest.map { Self.prefix + $0 }))
     }
 
     /// Finds the app of a variable: tries the file's apps first, then the longest known key at the variable's end.
     private func appPath(
-        of name: Substring, at place: ConfigurationError.Place
+        of name: Substring, at source: ConfigurationError.Source
     ) throws(ConfigurationError) -> SettingPath? {
         let keys = Schema.appPaths.map { (path: $0, spelling: "_" + Self.spelling(of: $0)) }
             .filter { name.hasSuffix($0.spelling) && name.count > $0.spelling.count }
@@ -63,7 +63,7 @@ struct EnvironmentLayer {
             let apps = knownApps.filter { Self.spelling(of: $0) == written }
             if apps.count > 1 {
                 throw ConfigurationError(
-                    place: place, key: nil,
+                    source: source, key: nil,
                     problem: .invalid(
                         "is ambiguous: it could mean any of the apps \(apps.sorted().joined(separator: ", "))"
                     ))

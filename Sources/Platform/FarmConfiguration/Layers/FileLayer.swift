@@ -14,7 +14,7 @@ struct FileLayer {
             throw syntaxError(error)
         } catch {
             throw ConfigurationError(
-                place: nil, key: nil, problem: .syntax("\(file): cannot be read as YAML"))
+                source: nil, key: nil, problem: .syntax("\(file): cannot be read as YAML"))
         }
         var settings = Settings()
         if let root, !isNothing(root) { try read(root, as: Schema.file, at: SettingPath(), into: &settings) }
@@ -29,22 +29,22 @@ struct FileLayer {
             guard case .scalar(let scalar) = node else { throw wrongType(node, "a plain value", path) }
             if isNothing(node) { throw wrongType(node, "a value", path) }
             let isQuoted = scalar.style != .plain && scalar.style != .any
-            settings.set(path, to: Setting(text: scalar.string, isQuoted: isQuoted, place: place(of: node)))
+            settings.set(path, to: Setting(text: scalar.string, isQuoted: isQuoted, source: source(of: node)))
         case .list: try readList(node, at: path, into: &settings)
         case .group(let entries):
             if isNothing(node), !path.parts.isEmpty { throw wrongType(node, groupHint(entries), path) }
             guard case .mapping(let mapping) = node else { throw wrongType(node, groupHint(entries), path) }
-            settings.open(path, at: place(of: node))
+            settings.open(path, at: source(of: node))
             for (key, value) in mapping {
                 let name = try name(of: key, at: path)
                 guard let entry = entries.first(where: { $0.key == name }) else {
                     throw ConfigurationError(
-                        place: place(of: key), key: path.appending(name).description,
+                        source: source(of: key), key: path.appending(name).description,
                         problem: .unknownKey(nearest: NearestWord.find(name, among: entries.map(\.key))))
                 }
                 switch entry.shape {
                 case .value, .list: break
-                case .group, .named: settings.open(path.appending(name), at: place(of: key))
+                case .group, .named: settings.open(path.appending(name), at: source(of: key))
                 }
                 try read(value, as: entry.shape, at: path.appending(name), into: &settings)
             }
@@ -55,7 +55,7 @@ struct FileLayer {
             }
             for (key, value) in mapping {
                 let name = try name(of: key, at: path)
-                settings.open(path.appending(name), at: place(of: key))
+                settings.open(path.appending(name), at: source(of: key))
                 try read(value, as: inner, at: path.appending(name), into: &settings)
             }
         }
@@ -76,7 +76,7 @@ struct FileLayer {
             values.append(scalar.string)
         }
         guard !values.isEmpty else { return }
-        settings.set(path, to: Setting(text: values.joined(separator: " "), place: place(of: node)))
+        settings.set(path, to: Setting(text: values.joined(separator: " "), source: source(of: node)))
     }
 
     private func name(of key: Node, at path: SettingPath) throws(ConfigurationError) -> String {
@@ -105,18 +105,18 @@ struct FileLayer {
             case .scalar: isNothing(node) ? "nothing" : "a plain value"
             }
         return ConfigurationError(
-            place: place(of: node), key: path.parts.isEmpty ? nil : path.description,
+            source: source(of: node), key: path.parts.isEmpty ? nil : path.description,
             problem: .wrongType(expected: expected, found: found))
     }
 
-    private func place(of node: Node) -> ConfigurationError.Place {
+    private func source(of node: Node) -> ConfigurationError.Source {
         .file(file, line: node.mark?.line ?? 1)
     }
 
     /// Keeps only the reason and the line of a syntax error. Yams also quotes the text, which could show a secret.
     private func syntaxError(_ error: YamlError) -> ConfigurationError {
         func at(_ line: Int, _ reason: String, _ key: String? = nil) -> ConfigurationError {
-            ConfigurationError(place: .file(file, line: max(line, 1)), key: key, problem: .syntax(reason))
+            ConfigurationError(source: .file(file, line: max(line, 1)), key: key, problem: .syntax(reason))
         }
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -18,7 +18,7 @@ package struct Override: Sendable, Equatable {
     package init(assignment: String) throws(ConfigurationError) {
         guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
             throw ConfigurationError(
-                place: .flag("--set"), key: nil,
+                source: .flag("--set"), key: nil,
                 problem: .wrongType(expected: "KEY=VALUE, as in workers=4", found: "no ="))
         }
         self.init(
@@ -31,21 +31,21 @@ enum FlagLayer {
     static func read(_ overrides: [Override]) throws(ConfigurationError) -> Settings {
         var settings = Settings()
         for override in overrides {
-            let place = ConfigurationError.Place.flag(override.flag)
-            settings.set(try path(of: override, at: place), to: Setting(text: override.text, place: place))
+            let source = ConfigurationError.Source.flag(override.flag)
+            settings.set(try path(of: override, at: source), to: Setting(text: override.text, source: source))
         }
         return settings
     }
 
     private static func path(
-        of override: Override, at place: ConfigurationError.Place
+        of override: Override, at source: ConfigurationError.Source
     ) throws(ConfigurationError) -> SettingPath {
         let plain = Schema.paths
         if let path = plain.first(where: { $0.description == override.key }) { return path }
         let inApp = Schema.appPaths
         guard override.key.hasPrefix("apps.") else {
             throw ConfigurationError(
-                place: place, key: override.key,
+                source: source, key: override.key,
                 problem: .unknownKey(nearest: NearestWord.find(override.key, among: plain.map(\.description)))
             )
         }
@@ -58,7 +58,7 @@ enum FlagLayer {
         let last = rest.split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
         let nearest = NearestWord.find(last, among: inApp.map(\.description))
         throw ConfigurationError(
-            place: place, key: override.key,
+            source: source, key: override.key,
             problem: .unknownKey(nearest: nearest.map { "apps.APP." + $0 }))
     }
 }

@@ -17,14 +17,14 @@ struct Setting: Equatable {
     let text: String
     /// True if the value was in quotes, so it is text.
     var isQuoted = false
-    let place: ConfigurationError.Place
+    let source: ConfigurationError.Source
 }
 
 /// The values of one layer (file, environment or flags), or of several merged layers.
 struct Settings {
     private(set) var values: [SettingPath: Setting] = [:]
-    /// The place where each group begins. An error about a missing value shows this place.
-    private(set) var groups: [SettingPath: ConfigurationError.Place] = [:]
+    /// The source where each group begins. An error about a missing value shows this source.
+    private(set) var groups: [SettingPath: ConfigurationError.Source] = [:]
 
     subscript(path: SettingPath) -> Setting? { values[path] }
 
@@ -32,12 +32,12 @@ struct Settings {
         values[path] = setting
         for count in 1..<max(path.parts.count, 1) {
             let group = SettingPath(parts: Array(path.parts.prefix(count)))
-            if groups[group] == nil { groups[group] = setting.place }
+            if groups[group] == nil { groups[group] = setting.source }
         }
     }
 
-    mutating func open(_ group: SettingPath, at place: ConfigurationError.Place) {
-        if groups[group] == nil { groups[group] = place }
+    mutating func open(_ group: SettingPath, at source: ConfigurationError.Source) {
+        if groups[group] == nil { groups[group] = source }
     }
 
     /// Names of the groups right below `path`, sorted.

@@ -1,4 +1,4 @@
-/// Reads typed values from the settings. Every error names the place and the key.
+/// Reads typed values from the settings. Every error names the source and the key.
 struct SettingReader {
     let settings: Settings
     /// The folder for relative paths in the environment and in flags.
@@ -73,16 +73,16 @@ struct SettingReader {
     }
 
     func invalid(_ path: SettingPath, _ reason: String) -> ConfigurationError {
-        ConfigurationError(place: place(of: path), key: path.description, problem: .invalid(reason))
+        ConfigurationError(source: source(of: path), key: path.description, problem: .invalid(reason))
     }
 
     func missing(_ path: SettingPath, _ reason: String) -> ConfigurationError {
-        ConfigurationError(place: place(of: path), key: path.description, problem: .missing(reason))
+        ConfigurationError(source: source(of: path), key: path.description, problem: .missing(reason))
     }
 
     func wrongType(_ path: SettingPath, _ expected: String) -> ConfigurationError {
         ConfigurationError(
-            place: place(of: path), key: path.description,
+            source: source(of: path), key: path.description,
             problem: .wrongType(expected: expected, found: settings[path].map(Self.shown) ?? "nothing"))
     }
 
@@ -92,19 +92,19 @@ struct SettingReader {
         return isNumber && !setting.isQuoted ? text : "text \"\(text)\""
     }
 
-    /// The place of the value. If the value is missing, the place of the nearest enclosing group.
-    private func place(of path: SettingPath) -> ConfigurationError.Place? {
-        if let setting = settings[path] { return setting.place }
+    /// The source of the value. If the value is missing, the source of the nearest enclosing group.
+    private func source(of path: SettingPath) -> ConfigurationError.Source? {
+        if let setting = settings[path] { return setting.source }
         var parts = path.parts
         while !parts.isEmpty {
-            if let place = settings.groups[SettingPath(parts: parts)] { return place }
+            if let source = settings.groups[SettingPath(parts: parts)] { return source }
             parts.removeLast()
         }
         return settings.groups[SettingPath()]
     }
 
     private func folder(of path: SettingPath) -> String {
-        guard case .file(let file, _) = settings[path]?.place else { return workingDirectory }
+        guard case .file(let file, _) = settings[path]?.source else { return workingDirectory }
         return FilePathText.resolve(FilePathText.folder(of: file), in: workingDirectory)
     }
 }

@@ -56,39 +56,39 @@ package struct HostPort: Sendable, Hashable, CustomStringConvertible {
 
 /// The address of an HTTP proxy. A CONNECT request to the proxy opens a tunnel to the gateway.
 package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
-    package var place: HostPort
+    package var hostPort: HostPort
 
-    package var description: String { "http://\(place)" }
+    package var description: String { "http://\(hostPort)" }
 
     init(_ text: String) throws(InvalidValue) {
         guard let parts = LocatorText(text), parts.scheme == "http" else {
             throw InvalidValue("expected http://host:port of a proxy that allows CONNECT")
         }
         guard parts.query == nil, parts.path.isEmpty || parts.path == "/",
-            let place = HostPort(parts.authority, defaultPort: nil)
+            let hostPort = HostPort(parts.authority, defaultPort: nil)
         else {
             throw InvalidValue("expected http://host:port, without a path")
         }
         guard parts.user == nil, parts.password == nil else {
             throw InvalidValue("a proxy that asks for a password is not supported")
         }
-        self.place = place
+        self.hostPort = hostPort
     }
 }
 
 /// The URL that receives alerts by POST. The URL's path may be a secret, so the path is never shown.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     package let usesTLS: Bool
-    package let place: HostPort
+    package let hostPort: HostPort
     /// The path and query of the URL.
     package let target: Password
 
-    package var description: String { "\(usesTLS ? "https" : "http")://\(place)/…" }
+    package var description: String { "\(usesTLS ? "https" : "http")://\(hostPort)/…" }
 
     /// The value of the HTTP `Host` field.
     package var host: String {
-        guard place.port == (usesTLS ? 443 : 80) else { return "\(place)" }
-        return place.host.contains(":") ? "[\(place.host)]" : place.host
+        guard hostPort.port == (usesTLS ? 443 : 80) else { return "\(hostPort)" }
+        return hostPort.host.contains(":") ? "[\(hostPort.host)]" : hostPort.host
     }
 
     init(_ text: String) throws(InvalidValue) {
@@ -99,10 +99,10 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
             throw InvalidValue("user and password are not supported")
         }
         usesTLS = parts.scheme == "https"
-        guard let place = HostPort(parts.authority, defaultPort: usesTLS ? 443 : 80) else {
+        guard let hostPort = HostPort(parts.authority, defaultPort: usesTLS ? 443 : 80) else {
             throw InvalidValue("expected a host name or address, and an optional port, after //")
         }
-        self.place = place
+        self.hostPort = hostPort
         let path = (parts.path.isEmpty ? "/" : String(parts.path)) + (parts.query.map { "?" + $0 } ?? "")
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw InvalidValue("its path contains a character that must be percent-encoded")
@@ -112,7 +112,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// The address on which a coordinator serves metrics and probes.
-package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
+package enum MetricsAddress: Sendable, Hashable, CustomStringConvertible {
     case tcp(host: String, port: UInt16)
     case unix(String)
 
@@ -134,10 +134,10 @@ package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
                 throw InvalidValue("the path is too long for a socket")
             }
             self = .unix(path)
-        } else if let place = HostPort(text, defaultPort: nil) {
-            self = .tcp(host: place.host, port: place.port)
-        } else if text.hasSuffix(":0"), let place = HostPort(text + "1", defaultPort: nil) {
-            self = .tcp(host: place.host, port: 0)
+        } else if let hostPort = HostPort(text, defaultPort: nil) {
+            self = .tcp(host: hostPort.host, port: hostPort.port)
+        } else if text.hasSuffix(":0"), let hostPort = HostPort(text + "1", defaultPort: nil) {
+            self = .tcp(host: hostPort.host, port: 0)
         } else {
             throw InvalidValue("expected host:port, such as 127.0.0.1:9750, or unix:///path")
         }

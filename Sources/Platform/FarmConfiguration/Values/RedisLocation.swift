@@ -28,7 +28,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
         if password != nil { credentials += ":***" }
         if !credentials.isEmpty { credentials += "@" }
         return switch endpoint {
-        case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
+        case .tcp(let hostPort): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(hostPort)/\(database)"
         case .unix(let path): "unix://\(credentials)\(path)" + (database == 0 ? "" : "?db=\(database)")
         }
     }
@@ -41,7 +41,7 @@ extension RedisLocation {
         if let password { credentials += ":" + Self.encoded(password.reveal()) }
         if !credentials.isEmpty { credentials += "@" }
         return switch endpoint {
-        case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
+        case .tcp(let hostPort): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(hostPort)/\(database)"
         case .unix(let path):
             "unix://\(credentials)\(Self.encoded(path, butNot: "/"))"
                 + (database == 0 ? "" : "?db=\(database)")
@@ -73,10 +73,10 @@ extension RedisLocation {
         }
         switch parts.scheme {
         case "redis", "rediss":
-            guard let place = HostPort(parts.authority, defaultPort: 6379) else {
+            guard let hostPort = HostPort(parts.authority, defaultPort: 6379) else {
                 throw InvalidValue("the Redis address has no proper host and port")
             }
-            self.init(.tcp(place))
+            self.init(.tcp(hostPort))
             usesTLS = parts.scheme == "rediss"
             guard parts.query == nil else { throw InvalidValue("the Redis address takes no ?options") }
             database = try Self.database(parts.path.dropFirst())

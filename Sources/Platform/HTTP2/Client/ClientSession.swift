@@ -3,7 +3,7 @@ import CNghttp2
 /// The client's side of an HTTP/2 connection, without I/O. The session takes bytes and produces bytes and events.
 ///
 /// After each ``receive(_:)`` and ``fill(_:)`` read all events with ``nextEvent()``. Every submitted request ends in exactly
-/// one `.answered` or `.closed`.
+/// one `.responded` or `.closed`.
 package final class ClientSession {
     private var engine: Engine
     private let state: UnsafeMutablePointer<ClientState>

@@ -6,7 +6,7 @@ struct ClientStream: StreamSlot {
     var tag: UInt32 = 0
     var id: Int32 = 0
     var status: UInt16 = 0
-    var isAnswered = false
+    var hasResponse = false
     var fields: UInt16 = 0
     var retryAfter: UInt32?
     var upload = BodyStore.Rest()
@@ -86,7 +86,7 @@ struct ClientState: ~Copyable {
         let head = frame.pointee.hd
         switch head.type {
         case Frame.headers, Frame.data:
-            if head.flags & Frame.endStream != 0 { answered(head.stream_id, in: session) }
+            if head.flags & Frame.endStream != 0 { responded(head.stream_id, in: session) }
         case Frame.settings where head.flags & Frame.acknowledged == 0:
             let settings = PeerSettings(of: session)
             peer = settings
@@ -144,9 +144,9 @@ struct ClientState: ~Copyable {
 
     // MARK: Streams
 
-    private mutating func answered(_ id: Int32, in session: OpaquePointer) {
-        guard let stream = streams.find(id, in: session), !stream.pointee.isAnswered else { return }
-        stream.pointee.isAnswered = true
+    private mutating func responded(_ id: Int32, in session: OpaquePointer) {
+        guard let stream = streams.find(id, in: session), !stream.pointee.hasResponse else { return }
+        stream.pointee.hasResponse = true
         if let buffer = stream.pointee.buffer { usedBuffers.append(buffer) }
         events.append(
             .responded(
@@ -161,7 +161,7 @@ struct ClientState: ~Copyable {
     }
 
     private mutating func end(_ slot: UnsafeMutablePointer<ClientStream>, code: UInt32, unprocessed: Bool) {
-        if !slot.pointee.isAnswered {
+        if !slot.pointee.hasResponse {
             events.append(
                 .closed(tag: slot.pointee.tag, stream: slot.pointee.id, code: code, unprocessed: unprocessed))
         }

@@ -3,7 +3,7 @@
 /// The object keeps the encoded fields of a single message. Fields that many messages share are encoded once
 /// (``SharedFields``). Submitting a message copies the values, so the caller may change the values after the submission.
 package final class HeaderBlock {
-    private struct Room {
+    private struct ValueSlot {
         /// The offset of the value in the storage.
         var value = 0
         var prefix = 0
@@ -19,7 +19,7 @@ package final class HeaderBlock {
     }
 
     private let storage: UnsafeMutableRawBufferPointer
-    private let rooms: UnsafeMutableBufferPointer<Room>
+    private let slots: UnsafeMutableBufferPointer<ValueSlot>
     private let fields: [HeaderField]
     /// The bytes that precede the length of the value, for each field that belongs to one message only.
     private let heads: [[UInt8]]
@@ -34,16 +34,16 @@ package final class HeaderBlock {
             HeaderTable.writeUnindexed(name: Array(field.name.utf8), to: &head)
             return head
         }
-        rooms = .allocate(capacity: list.count)
+        slots = .allocate(capacity: list.count)
         var size = 0
         for (index, field) in list.enumerated() {
             let prefix = field.prefix.utf8.count
             var isOwn = false
             if case .own = field.value { isOwn = true }
             size += heads[index].count + Self.longestLength
-            rooms.initializeElement(
+            slots.initializeElement(
                 at: index,
-                to: Room(
+                to: ValueSlot(
                     value: size, prefix: prefix, capacity: field.capacity ?? 0,
                     isFixed: field.capacity == nil,
                     isOwn: isOwn, isPseudo: field.isPseudo, isPresent: field.capacity == nil, count: prefix,
@@ -52,20 +52,20 @@ package final class HeaderBlock {
         }
         storage = .allocate(byteCount: size, alignment: 1)
         for (index, field) in list.enumerated() {
-            storage[rooms[index].value..<rooms[index].value + rooms[index].prefix]
+            storage[slots[index].value..<slots[index].value + slots[index].prefix]
                 .copyBytes(from: field.prefix.utf8)
         }
     }
 
     deinit {
-        rooms.deallocate()
+        slots.deallocate()
         storage.deallocate()
     }
 
     /// Sets the changeable part of a field. `index` is the field's position in the call of `init`.
     /// - Precondition: `bytes` fits the field's capacity.
     package func set(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
-        let room = rooms[index]
+        let room = slots[index]
         // The next job of an app often has the same value, so an unchanged value is not encoded again.
         if !room.isOwn, room.isPresent, isValue(bytes, of: room) { return }
         write(index) { target in
@@ -82,14 +82,14 @@ package final class HeaderBlock {
 
     /// Lets `fill` write the changeable part of the field in place. `fill` returns the number of bytes written.
     package func write(_ index: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
-        let room = rooms[index]
+        let room = slots[index]
         precondition(!room.isFixed, "a fixed value is swapped")
         let start = storage.baseAddress! + room.value + room.prefix
         let count = fill(UnsafeMutableRawBufferPointer(start: start, count: room.capacity))
         precondition(count >= 0 && count <= room.capacity, "header value longer than its field")
         let isSame = room.isPresent && room.count == room.prefix + count
-        rooms[index].count = room.prefix + count
-        rooms[index].isPresent = true
+        slots[index].count = room.prefix + count
+        slots[index].isPresent = true
         if !room.isOwn {
             known = nil
         } else if !isSame {
@@ -99,19 +99,19 @@ package final class HeaderBlock {
 
     /// Leaves a changeable field out of the header list until it is set again.
     package func omit(_ index: Int) {
-        precondition(!rooms[index].isFixed, "a fixed field is always sent")
-        guard rooms[index].isPresent else { return }
-        rooms[index].isPresent = false
-        if !rooms[index].isOwn { known = nil }
+        precondition(!slots[index].isFixed, "a fixed field is always sent")
+        guard slots[index].isPresent else { return }
+        slots[index].isPresent = false
+        if !slots[index].isOwn { known = nil }
     }
 
     /// The present fields that messages share.
     var shared: SharedFields {
         if let known { return known }
-        let present = fields.indices.filter { !rooms[$0].isOwn && rooms[$0].isPresent }
+        let present = fields.indices.filter { !slots[$0].isOwn && slots[$0].isPresent }
         let made = SharedFields(
             present.map { index in
-                let room = rooms[index]
+                let room = slots[index]
                 return SharedFields.Field(
                     pair: HeaderTable.Pair(
                         name: Array(fields[index].name.utf8),
@@ -125,12 +125,12 @@ package final class HeaderBlock {
     /// Calls `body` with each encoded field that belongs to this message only. `pseudo` selects the pseudo-header fields or the
     /// other fields.
     func forEachOwn(pseudo: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
-        for room in rooms where room.isOwn && room.isPresent && room.isPseudo == pseudo {
+        for room in slots where room.isOwn && room.isPresent && room.isPseudo == pseudo {
             body(UnsafeRawBufferPointer(rebasing: storage[room.start..<room.value + room.count]))
         }
     }
 
-    private func isValue(_ bytes: UnsafeRawBufferPointer, of room: Room) -> Bool {
+    private func isValue(_ bytes: UnsafeRawBufferPointer, of room: ValueSlot) -> Bool {
         guard room.count - room.prefix == bytes.count else { return false }
         return storage[room.value + room.prefix..<room.value + room.count].elementsEqual(bytes)
     }
@@ -138,10 +138,10 @@ package final class HeaderBlock {
     /// Writes name and length in front of the value of a field that belongs to this message only.
     private func writeHead(of index: Int) {
         var head = heads[index]
-        HeaderTable.write(rooms[index].count, prefix: 7, flags: 0, to: &head)
-        let start = rooms[index].value - head.count
-        storage[start..<rooms[index].value].copyBytes(from: head)
-        rooms[index].start = start
+        HeaderTable.write(slots[index].count, prefix: 7, flags: 0, to: &head)
+        let start = slots[index].value - head.count
+        storage[start..<slots[index].value].copyBytes(from: head)
+        slots[index].start = start
     }
 }
 

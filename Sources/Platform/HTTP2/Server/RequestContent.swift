@@ -2,7 +2,7 @@ import POSIX
 
 /// The kept parts of one request in one reusable buffer: values of known fields, names of other fields, the body.
 struct RequestContent: BitwiseCopyable {
-    private struct Place: BitwiseCopyable {
+    private struct ByteSpan: BitwiseCopyable {
         var start: Int32 = 0
         /// The length in bytes; -1 if the field is absent.
         var count: Int32 = -1
@@ -16,9 +16,9 @@ struct RequestContent: BitwiseCopyable {
     /// The maximum number of fields, known or not, in a request.
     static let fieldLimit = 100
 
-    private let places: UnsafeMutablePointer<Place>
+    private let spans: UnsafeMutablePointer<ByteSpan>
     /// The names of unknown fields, at most ``fieldLimit``.
-    private let otherNames: UnsafeMutablePointer<Place>
+    private let otherNames: UnsafeMutablePointer<ByteSpan>
     private var otherCount = 0
     private var headerListSize = 0
     private var hasRepeatedOther = false
@@ -33,21 +33,21 @@ struct RequestContent: BitwiseCopyable {
     private(set) var bodyCount = 0
 
     init() {
-        places = .allocate(capacity: RequestField.allCases.count)
-        places.initialize(repeating: Place(), count: RequestField.allCases.count)
+        spans = .allocate(capacity: RequestField.allCases.count)
+        spans.initialize(repeating: ByteSpan(), count: RequestField.allCases.count)
         otherNames = .allocate(capacity: Self.fieldLimit)
-        otherNames.initialize(repeating: Place(), count: Self.fieldLimit)
+        otherNames.initialize(repeating: ByteSpan(), count: Self.fieldLimit)
         bytes = .allocate(byteCount: capacity, alignment: 16)
     }
 
     func deallocate() {
-        places.deallocate()
+        spans.deallocate()
         otherNames.deallocate()
         bytes.deallocate()
     }
 
     mutating func clear() {
-        places.update(repeating: Place(), count: RequestField.allCases.count)
+        spans.update(repeating: ByteSpan(), count: RequestField.allCases.count)
         (filled, fields, bodyStart, repeated, bodyCount) = (0, 0, 0, 0, 0)
         (otherCount, headerListSize, hasRepeatedOther) = (0, 0, false)
     }
@@ -64,11 +64,11 @@ struct RequestContent: BitwiseCopyable {
             addOther(name)
             return true
         }
-        guard places[field.rawValue].count < 0 else {
+        guard spans[field.rawValue].count < 0 else {
             repeated |= 1 << UInt32(field.rawValue)
             return true
         }
-        places[field.rawValue] = Place(start: Int32(filled), count: Int32(value.count))
+        spans[field.rawValue] = ByteSpan(start: Int32(filled), count: Int32(value.count))
         append(value)
         bodyStart = filled
         return true
@@ -78,14 +78,14 @@ struct RequestContent: BitwiseCopyable {
     private mutating func addOther(_ name: UnsafeRawBufferPointer) {
         guard !name.equals("cookie") else { return }
         for index in 0..<otherCount {
-            let place = otherNames[index]
-            guard Int(place.count) == name.count else { continue }
-            if memcmp(bytes + Int(place.start), name.baseAddress!, name.count) == 0 {
+            let span = otherNames[index]
+            guard Int(span.count) == name.count else { continue }
+            if memcmp(bytes + Int(span.start), name.baseAddress!, name.count) == 0 {
                 hasRepeatedOther = true
                 return
             }
         }
-        otherNames[otherCount] = Place(start: Int32(filled), count: Int32(name.count))
+        otherNames[otherCount] = ByteSpan(start: Int32(filled), count: Int32(name.count))
         otherCount += 1
         append(name)
         bodyStart = filled
@@ -97,9 +97,9 @@ struct RequestContent: BitwiseCopyable {
     }
 
     func value(_ field: RequestField) -> UnsafeRawBufferPointer? {
-        let place = places[field.rawValue]
-        guard place.count >= 0 else { return nil }
-        return UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.count))
+        let span = spans[field.rawValue]
+        guard span.count >= 0 else { return nil }
+        return UnsafeRawBufferPointer(start: bytes + Int(span.start), count: Int(span.count))
     }
 
     var body: UnsafeRawBufferPointer {

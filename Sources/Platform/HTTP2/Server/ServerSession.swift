@@ -76,12 +76,12 @@ package final class ServerSession {
         to stream: Int32, _ headers: HeaderBlock,
         body: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) -> Bool {
-        guard let slot = state.pointee.streams.find(stream, in: engine.session), !slot.pointee.isAnswered
+        guard let slot = state.pointee.streams.find(stream, in: engine.session), !slot.pointee.hasResponse
         else {
             return false
         }
-        slot.pointee.isAnswered = true
-        slot.pointee.answer = state.pointee.bodies.keep(body)
+        slot.pointee.hasResponse = true
+        slot.pointee.responseBody = state.pointee.bodies.keep(body)
         var source = nghttp2_data_provider(
             source: nghttp2_data_source(ptr: slot), read_callback: Self.readBody)
         let result = withUnsafePointer(to: &source) { source in
@@ -190,8 +190,9 @@ extension ServerSession {
     /// Passes the next piece of a response's body to libnghttp2.
     static let readBody: nghttp2_data_source_read_callback = { _, _, room, count, flags, source, _ in
         let slot = source!.pointee.ptr.assumingMemoryBound(to: ServerStream.self)
-        let moved = slot.pointee.answer.move(into: UnsafeMutableRawBufferPointer(start: room, count: count))
-        if slot.pointee.answer.count == 0 { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+        let moved = slot.pointee.responseBody.move(
+            into: UnsafeMutableRawBufferPointer(start: room, count: count))
+        if slot.pointee.responseBody.count == 0 { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
         return moved
     }
 

@@ -4,9 +4,9 @@ import CNghttp2
 struct ServerStream: StreamSlot {
     var id: Int32 = 0
     var isRequested = false
-    var isAnswered = false
+    var hasResponse = false
     var content: UnsafeMutablePointer<RequestContent>?
-    var answer = BodyStore.Rest()
+    var responseBody = BodyStore.Rest()
 }
 
 /// The state that libnghttp2's callbacks use. The state has a stable address, like ``ClientState``.
@@ -59,7 +59,7 @@ struct ServerState: ~Copyable {
 
     /// Releases the bodies of open streams. Call this function before the state is destroyed.
     mutating func close() {
-        for slot in streams.all() { bodies.release(&slot.pointee.answer) }
+        for slot in streams.all() { bodies.release(&slot.pointee.responseBody) }
     }
 
     // MARK: Callbacks
@@ -144,11 +144,11 @@ struct ServerState: ~Copyable {
 
     mutating func closed(_ id: Int32, code: UInt32, in session: OpaquePointer) {
         guard let slot = streams.find(id, in: session) else { return }
-        if code != ErrorCode.none || !slot.pointee.isAnswered {
+        if code != ErrorCode.none || !slot.pointee.hasResponse {
             events.append(.closed(stream: id, code: code, wasRequested: slot.pointee.isRequested))
         }
         if let content = slot.pointee.content { recycle(content) }
-        bodies.release(&slot.pointee.answer)
+        bodies.release(&slot.pointee.responseBody)
         streams.release(slot)
     }
 

@@ -7,13 +7,13 @@ struct Engine: ~Copyable {
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var ended: HTTP2Error?
 
-    typealias Maker = (
+    typealias SessionConstructor = (
         UnsafeMutablePointer<OpaquePointer?>?, OpaquePointer?, UnsafeMutableRawPointer?, OpaquePointer?
     ) -> Int32
 
     /// Creates a session whose callbacks record into `state`.
     init(
-        _ make: Maker, state: UnsafeMutableRawPointer,
+        _ make: SessionConstructor, state: UnsafeMutableRawPointer,
         configure: (_ callbacks: OpaquePointer, _ options: OpaquePointer) -> Void
     ) {
         var (callbacks, options, session): (OpaquePointer?, OpaquePointer?, OpaquePointer?)

@@ -105,13 +105,13 @@ struct PeerLag {
         #if canImport(Glibc)
             // In Linux 5.4 and later, struct tcp_info has the field `tcpi_snd_wnd`, which glibc's declaration of the struct
             // lacks.
-            let place = 228
+            let offset = 228
             return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
                 var length = socklen_t(info.count)
                 guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &length) == 0,
-                    Int(length) >= place + 4
+                    Int(length) >= offset + 4
                 else { return 0 }
-                return Int(info.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+                return Int(info.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
             }
         #else
             return 0

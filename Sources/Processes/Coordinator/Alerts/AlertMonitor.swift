@@ -106,7 +106,7 @@ import Web
         do {
             let tls = address.usesTLS ? try TLSContext(client: ClientSettings()) : nil
             try await WebClient.post(
-                message.json, to: .tcp(host: address.place.host, port: address.place.port),
+                message.json, to: .tcp(host: address.hostPort.host, port: address.hostPort.port),
                 host: address.host, target: address.target.reveal(), tls: tls, timeout: .seconds(10))
             return nil
         } catch { return "\(address): \(error)" }

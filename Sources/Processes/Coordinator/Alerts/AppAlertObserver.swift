@@ -51,13 +51,13 @@ import StoreProtocol
         )
     }
 
-    private func keyType(_ faults: ReadFaults.Reply) -> Observation {
+    private func keyType(_ faults: FindDamage.Reply) -> Observation {
         faults.wrongTypes.first.map {
             .bad(level: 1, text: "\(name) stands still: the Redis key \($0.text)")
         } ?? .good
     }
 
-    private func unreadable(_ faults: ReadFaults.Reply) -> Observation {
+    private func unreadable(_ faults: FindDamage.Reply) -> Observation {
         let words = faults.unreadableWords
         return words.isEmpty ? .good : .bad(level: 1, text: "\(name): \(words.joined(separator: "; "))")
     }
@@ -71,8 +71,8 @@ import StoreProtocol
     }
 
     private func errorShare(at now: ContinuousClock.Instant) -> Observation {
-        let (answers, errors) = app.context.totals.answers
-        let share = app.errorShare.add(answers: answers, errors: errors, at: now) ?? 0
+        let (responses, errors) = app.context.totals.responses
+        let share = app.errorShare.add(responses: responses, errors: errors, at: now) ?? 0
         return .above(
             Double(settings.errorShare), share,
             text: "\(name): \(Int(clamping: share)) % of the last minute's responses were errors")

@@ -31,13 +31,13 @@ import StoreProtocol
     }
 
     private func warnOfInvalidRate() {
-        let place = String(decoding: context.keys.admission, as: UTF8.self) + " rate"
-        guard refusedValues.shouldReport(at: place, now: .now) else { return }
+        let source = String(decoding: context.keys.admission, as: UTF8.self) + " rate"
+        guard refusedValues.shouldReport(at: source, now: .now) else { return }
         let rates = DesiredRate.rates
         context.log.warning(
             "a value is refused",
             metadata: [
-                "at": "\(place)",
+                "at": "\(source)",
                 "reason": "not off and not from \(rates.lowerBound) to \(rates.upperBound) pushes a second",
             ])
     }

@@ -16,7 +16,7 @@ extension AppSetup {
             credentials: .providerToken,
             requestTimeoutMilliseconds: UInt32(clamping: app.requestTimeout.milliseconds),
             binary: app.binary.map { Binary($0, dialsPerMinute: app.dialsPerMinute(workers: workers)) },
-            proxyHost: app.proxy?.place.host ?? "", proxyPort: app.proxy?.place.port ?? 0,
+            proxyHost: app.proxy?.hostPort.host ?? "", proxyPort: app.proxy?.hostPort.port ?? 0,
             connections: UInt8(clamping: app.connections(workers: workers)),
             use: Use(app.use, app.budget, shards: shards), generation: generation)
         use.maxRetryAfterSeconds = UInt32(clamping: (app.maxRetryAfter.milliseconds + 999) / 1000)

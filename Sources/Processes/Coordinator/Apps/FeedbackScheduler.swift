@@ -30,7 +30,7 @@ import StoreProtocol
     /// - Parameter intake: the fencing token of the app's intake; nil if another host has the intake.
     func readIfDue(_ configuration: AppConfiguration, intake: FenceToken?) async {
         guard let intake, reading == nil, !isAsking, ContinuousClock.now >= nextReading,
-            let binary = configuration.binary, let place = binary.feedback
+            let binary = configuration.binary, let address = binary.feedback
         else { return }
         isAsking = true
         defer { isAsking = false }
@@ -41,7 +41,7 @@ import StoreProtocol
             case .wait(let wait): nextReading = .now + min(wait, Self.longestWait)
             case .read(let failures):
                 let order = FeedbackOrder(
-                    app: context.name, host: place.host, port: place.port, reading: name,
+                    app: context.name, host: address.host, port: address.port, reading: name,
                     shards: context.shards,
                     limit: context.retention.suppressed)
                 let worker = context.services.orderWorker(.feedback(order))

@@ -57,7 +57,7 @@ import StoreProtocol
             return await reclaim.reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
-            FarmRegistry(connection: services.redis).send(HostCommand.leasesReleased(app: name).text)
+            FarmRegistry(connection: services.redis).send(CoordinatorMessage.leasesReleased(app: name).text)
             releases.signal()
         }
     }
@@ -119,7 +119,7 @@ import StoreProtocol
     /// Applies unconfirmed suppressions when the share of bad tokens has fallen, if this host has the app's intake.
     func applyUnconfirmed() async {
         while leases.held.intake != nil {
-            let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)
+            let step = ResolveUnconfirmed(.due, limit: context.retention.suppressed)
             // After an error, the next call continues.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
         }
@@ -161,7 +161,7 @@ import StoreProtocol
         log.warning(
             "budget.max_conns is below the number of workers: each worker still opens one connection",
             metadata: ["max_conns": "\(configuration.budget.maxConnections ?? 0)"])
-        announce(.budget, ["host": context.host, "reason": "max_conns is less than the workers"])
+        announce(.budgetExceeded, ["host": context.host, "reason": "max_conns is less than the workers"])
     }
 
     /// Settles results entries that hosts read but did not settle before they left.

@@ -92,7 +92,7 @@ import StoreProtocol
     }
 
     /// Makes the other hosts read the registry, because this host starts, stops, or changes what it serves.
-    func announceChange() { context.registry.send(HostCommand.hosts.text) }
+    func announceChange() { context.registry.send(CoordinatorMessage.hosts.text) }
 
     func sendHeartbeatAndAnnounce() async {
         await sendHeartbeat()
@@ -128,7 +128,7 @@ import StoreProtocol
         context.lifecycle.leaveRegistry()
         // If this call fails, the entry expires.
         try? await context.registry.leave(host: context.host, nonce: context.nonce)
-        context.registry.send(HostCommand.hostLeft(host: context.host).text)
+        context.registry.send(CoordinatorMessage.hostLeft(host: context.host).text)
     }
 
     // MARK: Other hosts

@@ -38,7 +38,7 @@ import StoreProtocol
         var waits = highWait
         waits.add(bulkWait)
         pace.tick(
-            settled: outcomes.values.reduce(0, +), errors: answers.errors, gateway: gateway, wait: waits,
+            settled: outcomes.values.reduce(0, +), errors: responses.errors, gateway: gateway, wait: waits,
             at: now)
     }
 
@@ -84,7 +84,7 @@ extension LatencyCounts {
 extension AppTotals {
     /// `all` is the number of gateway responses so far, and `errors` is the number of these responses that were errors.
     /// A 410 does not count as an error.
-    var answers: (all: UInt64, errors: UInt64) {
+    var responses: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)
         for (outcome, count) in outcomes {
             switch outcome.kind {

@@ -8,7 +8,7 @@ import StoreProtocol
     struct Reading {
         var backlog: BacklogReading?
         /// Redis keys of the wrong type, and stored entries that cannot be read.
-        var faults: ReadFaults.Reply?
+        var faults: FindDamage.Reply?
         /// The counts of the app's guard, and the number of suppressions that await confirmation; nil before the first
         /// reading.
         var guarded: (counts: ReadGuard.Reply, waiting: Int)?
@@ -26,7 +26,7 @@ import StoreProtocol
             // If one of the requests fails, the earlier values of its part of the reading stay until the next round.
             var reading = readings[app.name] ?? Reading()
             if let backlog = try? await Self.read(app) { reading.backlog = backlog }
-            if let faults = try? await app.store.perform(ReadFaults(shards: app.context.shards)) {
+            if let faults = try? await app.store.perform(FindDamage(shards: app.context.shards)) {
                 reading.faults = faults
             }
             if let counts = try? await app.store.perform(ReadGuard()),

@@ -17,21 +17,21 @@ struct MetricsPage {
         var help: String
         /// The index of each value, by the value's labels as they are written. Values are stored in the order in which
         /// they were added.
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         var labels: [String] = []
         var values: [Double] = []
         var histograms: [LatencyCounts] = []
         /// The number of histogram buckets below `+Inf` that are written.
         var bounds = 0
 
-        mutating func place(of labels: String) -> Int {
-            if let place = places[labels] { return place }
-            let place = places.count
-            places[labels] = place
+        mutating func index(of labels: String) -> Int {
+            if let index = indices[labels] { return index }
+            let index = indices.count
+            indices[labels] = index
             self.labels.append(labels)
             values.append(0)
             histograms.append(LatencyCounts())
-            return place
+            return index
         }
     }
 
@@ -41,8 +41,8 @@ struct MetricsPage {
 
     /// Adds a counter if the name ends in `_total`, else a gauge. Values with the same labels are summed.
     mutating func add(_ name: String, _ help: String, _ value: Double, _ labels: Labels = [:]) {
-        let (family, place) = place(name, name.hasSuffix("_total") ? .counter : .gauge, help, labels)
-        families[family].values[place] += value
+        let (family, index) = index(name, name.hasSuffix("_total") ? .counter : .gauge, help, labels)
+        families[family].values[index] += value
     }
 
     mutating func add(_ name: String, _ help: String, _ value: some BinaryInteger, _ labels: Labels = [:]) {
@@ -58,22 +58,22 @@ struct MetricsPage {
     mutating func add(
         _ name: String, _ help: String, _ labels: Labels, _ counts: LatencyCounts, bounds: Int
     ) {
-        let (family, place) = place(name, .histogram, help, labels)
+        let (family, index) = index(name, .histogram, help, labels)
         families[family].bounds = bounds
-        families[family].histograms[place].add(counts)
+        families[family].histograms[index].add(counts)
     }
 
     /// Finds or adds the family of a value, and the index of the value in the family.
-    private mutating func place(
+    private mutating func index(
         _ name: String, _ kind: Kind, _ help: String, _ labels: Labels
-    ) -> (family: Int, place: Int) {
+    ) -> (family: Int, index: Int) {
         let number = numbers[name] ?? families.count
         if number == families.count {
             numbers[name] = number
             families.append(Family(name: name, kind: kind, help: help))
         }
         let text = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-        return (number, families[number].place(of: text))
+        return (number, families[number].index(of: text))
     }
 
     var text: String {
@@ -81,11 +81,11 @@ struct MetricsPage {
         for family in families {
             let name = family.name
             text += "# HELP \(name) \(family.help)\n# TYPE \(name) \(family.kind.rawValue)\n"
-            for (place, labels) in family.labels.enumerated() {
+            for (index, labels) in family.labels.enumerated() {
                 if family.kind == .histogram {
-                    Self.write(name, labels, family.histograms[place], family.bounds, to: &text)
+                    Self.write(name, labels, family.histograms[index], family.bounds, to: &text)
                 } else {
-                    text += name + Self.braced(labels) + " \(Self.number(family.values[place]))\n"
+                    text += name + Self.braced(labels) + " \(Self.number(family.values[index]))\n"
                 }
             }
         }

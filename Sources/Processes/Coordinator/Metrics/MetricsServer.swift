@@ -16,19 +16,19 @@ import Web
 
     /// Opens the address. If this fails, the farm runs without the metrics page, and opening is retried.
     func open() {
-        guard let place = context.configuration.metrics else { return }
+        guard let configured = context.configuration.metrics else { return }
         let log = context.log
         opening = Loop.task { [self] in
             var hasComplained = false
             while !Task.isCancelled {
                 do throws(TransportError) {
-                    let address = try await server.listen(on: endpoint(place), mode: 0o660)
-                    if case .unix(let path) = place { socket = Self.inode(path).map { (path, $0) } }
-                    let name = if case .unix = place { "\(place)" } else { "\(address)" }
+                    let address = try await server.listen(on: endpoint(configured), mode: 0o660)
+                    if case .unix(let path) = configured { socket = Self.inode(path).map { (path, $0) } }
+                    let name = if case .unix = configured { "\(configured)" } else { "\(address)" }
                     return log.notice("metrics", metadata: ["at": "\(name)"])
                 } catch {
                     if !hasComplained {
-                        log.error("cannot serve metrics", error: error, metadata: ["at": "\(place)"])
+                        log.error("cannot serve metrics", error: error, metadata: ["at": "\(configured)"])
                     }
                     hasComplained = true
                     guard (try? await Loop.sleep(for: .seconds(5))) != nil else { return }
@@ -62,8 +62,8 @@ import Web
         return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    private func endpoint(_ place: MetricsPlace) -> Endpoint {
-        switch place {
+    private func endpoint(_ configured: MetricsAddress) -> Endpoint {
+        switch configured {
         case .tcp(let host, let port): return .tcp(host: host, port: port)
         case .unix(let path):
             removeStale(path)

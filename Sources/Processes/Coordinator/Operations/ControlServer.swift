@@ -10,13 +10,13 @@ import Transport
 ///
 /// The socket is in a folder of mode 0700. Every user who can open the socket counts as the operator.
 @Loop final class ControlServer {
-    private typealias Link = ControlLink<OperatorAnswer, OperatorCommand>
+    private typealias Link = ControlLink<OperatorReply, OperatorCommand>
 
     private let path: String
     private let log: Logger
-    private let take: @Loop (OperatorCommand, _ reply: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
+    private let take: @Loop (OperatorCommand, _ reply: @escaping @Loop (OperatorReply) async -> Void) -> Void
     private var listener: Listener?
-    private var visitors: [ObjectIdentifier: Link] = [:]
+    private var clients: [ObjectIdentifier: Link] = [:]
     private var timers: [ObjectIdentifier: Timer] = [:]
 
     /// The maximum number of simultaneous connections.
@@ -27,7 +27,7 @@ import Transport
     init(
         _ path: String, log: Logger,
         take:
-            @escaping @Loop (OperatorCommand, _ reply: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
+            @escaping @Loop (OperatorCommand, _ reply: @escaping @Loop (OperatorReply) async -> Void) -> Void
     ) {
         (self.path, self.log, self.take) = (path, log, take)
     }
@@ -55,25 +55,25 @@ import Transport
 
     func close() {
         shut()
-        for visitor in visitors.values { visitor.close() }
+        for visitor in clients.values { visitor.close() }
         for timer in timers.values { timer.stop() }
-        (visitors, timers) = ([:], [:])
+        (clients, timers) = ([:], [:])
     }
 
     private func greet(_ stream: ByteStream) {
-        guard visitors.count < Self.most else { return stream.close() }
+        guard clients.count < Self.most else { return stream.close() }
         let link = Link(stream)
         let key = ObjectIdentifier(link)
-        visitors[key] = link
+        clients[key] = link
         expect(key)
         link.onEnd = { [unowned self] _ in leave(key) }
         link.onMessage = { [unowned self] command in
             guard let timer = timers.removeValue(forKey: key) else { return }
             timer.stop()
-            take(command) { [weak self] answer in
-                guard let link = self?.visitors[key] else { return }
-                link.send(answer)
-                guard answer.isLast else { return }
+            take(command) { [weak self] reply in
+                guard let link = self?.clients[key] else { return }
+                link.send(reply)
+                guard reply.isLast else { return }
                 // Send the reply at once, because the process may exit. The client disconnects after it has read the
                 // reply.
                 link.sendNow()
@@ -90,6 +90,6 @@ import Transport
 
     private func leave(_ key: ObjectIdentifier) {
         timers.removeValue(forKey: key)?.stop()
-        visitors.removeValue(forKey: key)?.close()
+        clients.removeValue(forKey: key)?.close()
     }
 }

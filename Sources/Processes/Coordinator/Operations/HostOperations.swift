@@ -30,7 +30,7 @@ import PushModel
     }
 
     /// Waits a few seconds until the operators who stopped the host have received their replies.
-    func waitForAnswers() async {
+    func waitForReplies() async {
         _ = await context.changes.until(.now + .seconds(5)) { consumer.underWay.isEmpty }
     }
 
@@ -40,11 +40,11 @@ import PushModel
     private func carryOut(
         _ command: OperatorCommand, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
-        let answer = try await dispatch(command, operation)
+        let text = try await dispatch(command, operation)
         if !command.isDryRun, context.redis.isReady, context.lifecycle.nameHolder == .thisProcess {
             await context.registration.sendHeartbeat()
         }
-        return answer
+        return text
     }
 
     private func dispatch(

@@ -4,28 +4,28 @@ import PushModel
 /// A running command, which reports its progress to the operator.
 @Loop final class Operation {
     private let host: String
-    private let reply: @Loop (OperatorAnswer) async -> Void
-    private var pending: OperatorAnswer?
+    private let reply: @Loop (OperatorReply) async -> Void
+    private var pending: OperatorReply?
     private var replying: Task<Void, Never>?
     /// Whether the last reply was sent or could not be sent.
     private(set) var hasEnded = false
 
-    init(host: String, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
+    init(host: String, reply: @escaping @Loop (OperatorReply) async -> Void) {
         (self.host, self.reply) = (host, reply)
     }
 
     /// Reports progress as a text for people. If sending is slow, only the latest text is sent.
-    func progress(_ text: String) { say(OperatorAnswer(host: host, state: .working, text: text)) }
+    func progress(_ text: String) { say(OperatorReply(host: host, state: .working, text: text)) }
 
     /// Sends the last reply. No further reply is sent.
-    func end(_ answer: OperatorAnswer) async {
-        say(answer)
+    func end(_ reply: OperatorReply) async {
+        say(reply)
         await replying?.value
         hasEnded = true
     }
 
-    private func say(_ answer: OperatorAnswer) {
-        pending = answer
+    private func say(_ reply: OperatorReply) {
+        pending = reply
         guard replying == nil else { return }
         replying = Loop.task {
             while let next = self.pending {

@@ -75,8 +75,8 @@ import StoreProtocol
 
     private func handle(_ command: OperatorCommand) async throws(RedisError) {
         guard case .granted = try await registry.claim(command, host: host) else { return }
-        begin(command) { [registry, log] answer in
-            do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
+        begin(command) { [registry, log] reply in
+            do throws(RedisError) { try await registry.storeReply(reply, to: command.id) } catch {
                 log.warning("cannot reply to an operator", error: error, metadata: ["id": "\(command.id)"])
             }
         }
@@ -84,7 +84,7 @@ import StoreProtocol
 
     /// Carries out a command concurrently with other commands.
     /// - Parameter reply: sends one reply; its calls do not overlap.
-    func begin(_ command: OperatorCommand, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
+    func begin(_ command: OperatorCommand, reply: @escaping @Loop (OperatorReply) async -> Void) {
         let isOneOfFew = underWay.count < Self.most
         underWay[command.id] = command
         // Monitoring probes request the status every few seconds, so the status command is logged at a lower level.
@@ -93,7 +93,7 @@ import StoreProtocol
             level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
         let operation = Operation(host: host, reply: reply)
         Loop.task {
-            var answer = OperatorAnswer(host: self.host, state: .done)
+            var reply = OperatorReply(host: self.host, state: .done)
             do throws(OperationRefusal) {
                 guard isOneOfFew else {
                     throw OperationRefusal("\(Self.most) commands are running: try again later")
@@ -102,18 +102,18 @@ import StoreProtocol
                 if let wanted = command.host, wanted != self.host {
                     throw OperationRefusal("this is \(self.host), not \(wanted)")
                 }
-                answer.text = try await self.carryOut(command, operation)
+                reply.text = try await self.carryOut(command, operation)
             } catch {
-                answer.state = error.hasBegun ? .failed : .refused
-                answer.text = error.reason
+                reply.state = error.hasBegun ? .failed : .refused
+                reply.text = error.reason
             }
             self.log.log(
                 level: level, "operator's command done",
                 metadata: [
-                    "command": "\(command.text)", "state": "\(answer.state.rawValue)",
-                    "text": "\(answer.text)",
+                    "command": "\(command.text)", "state": "\(reply.state.rawValue)",
+                    "text": "\(reply.text)",
                 ])
-            await operation.end(answer)
+            await operation.end(reply)
             self.underWay[command.id] = nil
             self.changes.signal()
         }

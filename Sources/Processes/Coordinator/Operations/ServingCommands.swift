@@ -92,7 +92,7 @@ import FarmPolicy
 
     private func resumeHost(_ isDry: Bool) -> String {
         guard lifecycle.participation != .full else {
-            let quiet = context.shards.placement.quietPlaces.map {
+            let quiet = context.shards.placement.quietWorkers.map {
                 "worker \($0) is quiet: resume \(host)/\($0)"
             }
             return (["host \(host) takes part already"] + quiet).joined(separator: "; ")
@@ -142,11 +142,11 @@ import FarmPolicy
 
 extension ShardDistribution {
     /// Moves a worker's shards to the other workers, and returns when the worker has released all its shards.
-    func drain(_ place: Int) async throws(OperationRefusal) {
-        exclude(place)
-        guard await becomesEmpty(place, within: .seconds(30)) else {
-            resume(place)
-            throw .failed("worker \(place) still waits for responses after 30 s: it continues")
+    func drain(_ worker: Int) async throws(OperationRefusal) {
+        exclude(worker)
+        guard await becomesEmpty(worker, within: .seconds(30)) else {
+            resume(worker)
+            throw .failed("worker \(worker) still waits for responses after 30 s: it continues")
         }
     }
 }

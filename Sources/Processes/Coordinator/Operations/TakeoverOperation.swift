@@ -39,7 +39,7 @@ import StoreProtocol
     {
         do {
             let owners = try await app.store.perform(ReadOwners())
-            guard let token = owners.fields[.shard(shard)] else { return (nil, .zero) }
+            guard let token = owners.leases[.shard(shard)] else { return (nil, .zero) }
             let now = try await context.registry.time()
             return (token.host, .milliseconds((owners.leaseEnds[token.nonce] ?? 0) - now))
         } catch {

@@ -60,7 +60,7 @@ import StoreProtocol
                 self?.failed(settlements, of: records, hasOnlyCounts: hasOnlyCounts, error)
             case .success(let reply):
                 // Each host's totals contain only the entries that this host has settled.
-                if let context = self?.context, reply.booked > 0 {
+                if let context = self?.context, reply.settledCount > 0 {
                     context.totals.settled(settlements, at: context.clock.milliseconds)
                 }
                 if let pause = reply.guardPause { self?.guardPaused(pause) }
@@ -71,7 +71,7 @@ import StoreProtocol
     private func guardPaused(_ pause: Settle.GuardPause) {
         context.log.error(
             "app paused: too many invalid tokens, probably of the other environment; these tokens are not suppressed",
-            metadata: ["bad": "\(pause.bad)", "answers": "\(pause.answers)"])
+            metadata: ["bad": "\(pause.bad)", "answers": "\(pause.responses)"])
         context.paused()
     }
 

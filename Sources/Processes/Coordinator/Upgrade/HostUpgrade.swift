@@ -20,7 +20,7 @@ import Supervision
     /// Starts the program that this host's configuration names. A command cannot name a program, because users who can
     /// write to Redis must not choose it.
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
-        if let obstacle { throw OperationRefusal(obstacle) }
+        if let refusalReason { throw OperationRefusal(refusalReason) }
         let program = try installedProgram()
         if isDry { return "would start \(program), and hand \(context.apps.ownedShards) shards over to it" }
         return try await context.exclusive.run("upgrade") { () async throws(OperationRefusal) in
@@ -76,7 +76,7 @@ import Supervision
 
     /// Why this process cannot be replaced; nil if it can. Some service managers treat the end of this process as the
     /// end of the service.
-    private var obstacle: String? {
+    private var refusalReason: String? {
         if getpid() == 1 {
             return "process 1 cannot be replaced, because its end stops the container: start a new container"
         }

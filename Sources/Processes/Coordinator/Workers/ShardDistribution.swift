@@ -31,22 +31,22 @@ import FarmPolicy
     /// The worker that serves the shard or has not released it yet; if there is no such worker, the worker that should
     /// serve the shard.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
-        holder(of: shard, app) ?? placement.place(of: shard)
+        holder(of: shard, app) ?? placement.worker(of: shard)
     }
 
     /// Whether the worker has released all its shards.
-    func isEmpty(_ place: Int) -> Bool { assignments.isEmpty(place) }
+    func isEmpty(_ worker: Int) -> Bool { assignments.isEmpty(worker) }
 
-    func isQuietBySignal(_ place: Int) -> Bool { quietBySignal.contains(place) }
+    func isQuietBySignal(_ worker: Int) -> Bool { quietBySignal.contains(worker) }
 
     /// Whether another worker of this host can serve this worker's shards.
-    func hasOthers(than place: Int) -> Bool {
-        (0..<placement.active).contains { $0 != place && !placement.isExcluded($0) }
+    func hasOthers(than worker: Int) -> Bool {
+        (0..<placement.active).contains { $0 != worker && !placement.isExcluded($0) }
     }
 
-    /// The largest number of shards of one app that the worker at this place should serve.
-    func shardCount(of place: Int) -> Int {
-        context.apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
+    /// The largest number of shards of one app that this worker should serve.
+    func shardCount(of worker: Int) -> Int {
+        context.apps.all.map { $0.shards { placement.worker(of: $0) == worker }.count }.max() ?? 0
     }
 
     /// The quarantined shards, each with the remaining time of its quarantine.
@@ -63,7 +63,7 @@ import FarmPolicy
             !isAbleToServe
             ? []
             : app.shards { shard in
-                placement.place(of: shard) == slot.index && !app.pauseSync.pausedShards.contains(shard)
+                placement.worker(of: shard) == slot.index && !app.pauseSync.pausedShards.contains(shard)
                     && !quarantine.holds(.init(app: app.name, number: shard), at: .now)
             }
         let given = assignments.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
@@ -85,7 +85,7 @@ import FarmPolicy
     /// - Returns: the other workers, which should get the released shards now.
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
-        let newOwners = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
+        let newOwners = Set(free.map { placement.worker(of: $0) }).subtracting([slot.index])
         return newOwners.map { context.fleet.slots[$0] }.filter(\.child.isReady)
     }
 
@@ -100,40 +100,40 @@ import FarmPolicy
     }
 
     /// Makes a worker quiet for an operator. Other workers serve its shards until ``wake(_:)``.
-    func makeQuiet(_ place: Int) {
-        quietBySignal.remove(place)
-        placement.makeQuiet(place)
+    func makeQuiet(_ worker: Int) {
+        quietBySignal.remove(worker)
+        placement.makeQuiet(worker)
         assignAll()
     }
 
     /// Handles the notice of a worker process that became quiet by a signal. Other workers serve its shards until the
     /// process is replaced.
-    func processBecameQuiet(_ place: Int) {
-        guard !placement.isQuiet(place) else { return }
-        quietBySignal.insert(place)
-        placement.makeQuiet(place)
+    func processBecameQuiet(_ worker: Int) {
+        guard !placement.isQuiet(worker) else { return }
+        quietBySignal.insert(worker)
+        placement.makeQuiet(worker)
         assignAll()
     }
 
     /// Makes the other workers serve the worker's shards while the worker restarts or stops.
-    func exclude(_ place: Int) {
-        placement.exclude(place)
+    func exclude(_ worker: Int) {
+        placement.exclude(worker)
         assignAll()
     }
 
     /// Waits until the worker has released all its shards, or the host stops.
-    func becomesEmpty(_ place: Int, within limit: Duration) async -> Bool {
+    func becomesEmpty(_ worker: Int, within limit: Duration) async -> Bool {
         await context.changes.until(.now + limit) {
-            assignments.isEmpty(place) || context.lifecycle.isStopping
+            assignments.isEmpty(worker) || context.lifecycle.isStopping
         }
     }
 
     /// Makes the worker serve its shards again.
-    func resume(_ place: Int) { resume(place...place) }
+    func resume(_ worker: Int) { resume(worker...worker) }
 
     /// Makes the workers serve their shards again.
-    func resume(_ places: some Sequence<Int>) {
-        for place in places { placement.resume(place) }
+    func resume(_ workers: some Sequence<Int>) {
+        for worker in workers { placement.resume(worker) }
         assignAll()
     }
 
@@ -155,14 +155,14 @@ import FarmPolicy
 
     // MARK: Ends
 
-    func beginReclaim(of place: Int) { awaitingReclaim.insert(place) }
+    func beginReclaim(of worker: Int) { awaitingReclaim.insert(worker) }
 
-    func endReclaim(of place: Int) { awaitingReclaim.remove(place) }
+    func endReclaim(of worker: Int) { awaitingReclaim.remove(worker) }
 
     /// Makes a worker's shards free for other workers after its process has exited and its batches are reclaimed.
-    func workerEnded(_ place: Int) {
-        assignments.ended(place)
-        if quietBySignal.remove(place) != nil { placement.resume(place) }
+    func workerEnded(_ worker: Int) {
+        assignments.ended(worker)
+        if quietBySignal.remove(worker) != nil { placement.resume(worker) }
         assignAll()
     }
 

@@ -30,7 +30,7 @@ import EventLoop
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
             for slot in context.fleet.readySlots {
-                let its = numbers.filter { context.shards.placement.place(of: $0) == slot.index }
+                let its = numbers.filter { context.shards.placement.worker(of: $0) == slot.index }
                 guard !its.isEmpty else { continue }
                 guard !slot.lags else {
                     pending.note(its, topic, app: app)

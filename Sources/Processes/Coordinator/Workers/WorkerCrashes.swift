@@ -7,13 +7,13 @@ import StoreProtocol
 @Loop final class WorkerCrashes {
     private unowned let context: HostContext
     private var kills = RecentKills()
-    /// The recent crashes of each worker, by the worker's place.
+    /// The recent crashes of each worker, by the worker's number.
     private var crashLoops: [Int: CrashLoop] = [:]
 
     init(_ context: HostContext) { self.context = context }
 
-    func isInCrashLoop(_ place: Int, at now: ContinuousClock.Instant) -> Bool {
-        crashLoops[place]?.isOn(at: now) == true
+    func isInCrashLoop(_ worker: Int, at now: ContinuousClock.Instant) -> Bool {
+        crashLoops[worker]?.isOn(at: now) == true
     }
 
     /// - Parameter name: the name of the ended process in Redis.

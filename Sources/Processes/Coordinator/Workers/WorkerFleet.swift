@@ -3,7 +3,7 @@ import EventLoop
 import StoreProtocol
 import Supervision
 
-/// The child processes of this host: its workers, by place, and its intake.
+/// The child processes of this host: its workers, by number, and its intake.
 @Loop final class WorkerFleet {
     private let context: HostContext
     private(set) var slots: [WorkerSlot] = []
@@ -23,7 +23,7 @@ import Supervision
             program: options.program, lock: lock.descriptor, environment: options.environment)
         (self.launch, self.notices) = (launch, notices)
         intake = IntakeSlot(host: context.host, launch: launch, notices: notices, log: context.log)
-        addPlaces(upTo: options.workers)
+        addSlots(upTo: options.workers)
     }
 
     /// Starts the intake and the first workers.
@@ -32,8 +32,8 @@ import Supervision
         for slot in slots.prefix(workers) { slot.child.start() }
     }
 
-    /// Adds places until there are `count` places. A place is never removed.
-    func addPlaces(upTo count: Int) {
+    /// Adds slots until there are `count` slots. A slot is never removed.
+    func addSlots(upTo count: Int) {
         guard let launch, let notices else { return }
         while slots.count < count {
             slots.append(
@@ -52,7 +52,7 @@ import Supervision
     /// The number of the workers' pushes that were settled in the last second.
     var rate: UInt64 { slots.reduce(0) { $0 &+ $1.rate } }
 
-    /// The slots of the first `workers` places, and the slots of other places whose process still runs.
+    /// The first `workers` slots, and the other slots whose process still runs.
     func presentSlots(of workers: Int) -> [WorkerSlot] {
         slots.filter { $0.index < workers || $0.child.pid > 0 }
     }

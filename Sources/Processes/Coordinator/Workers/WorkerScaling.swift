@@ -53,8 +53,8 @@ import FarmPolicy
     func evaluate() {
         guard !context.lifecycle.isStopping else { return }
         let placement = context.shards.placement
-        let newcomers = context.fleet.slots[placement.active..<max(placement.active, placement.size)]
-        if newcomers.contains(where: { $0.child.state == .failed }) {
+        let newSlots = context.fleet.slots[placement.active..<max(placement.active, placement.size)]
+        if newSlots.contains(where: { $0.child.state == .failed }) {
             let stayed = autoscaler?.stay(at: placement.active, now: .now)
             return carryOut(
                 stayed ?? Autoscaler.Change(from: placement.size, to: placement.active, reason: .unstartable))
@@ -120,14 +120,14 @@ import FarmPolicy
             metadata: ["from": "\(change.from)", "to": "\(change.to)", "reason": "\(change.reason.rawValue)"])
         for app in context.apps.all {
             app.announce(
-                .workers,
+                .workersScaled,
                 [
                     "host": context.host, "from": "\(change.from)", "to": "\(change.to)",
                     "reason": change.reason.rawValue,
                 ])
         }
         if change.to > change.from {
-            addPlaces(upTo: change.to)
+            addSlots(upTo: change.to)
             context.shards.resize(to: change.to)
             for slot in context.fleet.slots[change.from..<change.to] {
                 retired.remove(slot.index)
@@ -144,9 +144,9 @@ import FarmPolicy
         context.changes.signal()
     }
 
-    private func addPlaces(upTo count: Int) {
+    private func addSlots(upTo count: Int) {
         guard context.fleet.intake != nil else { return }
-        context.fleet.addPlaces(upTo: count)
+        context.fleet.addSlots(upTo: count)
         context.apps.setWorkers(max(count, context.options.workers))
     }
 

@@ -24,19 +24,19 @@ struct AcceptanceCheck {
 
     /// - Parameters:
     ///   - unread: the number of sent bytes that the gateway has probably not read yet.
-    ///   - answers: the number of responses to questions so far.
+    ///   - responses: the number of responses to questions so far.
     /// - Returns: how many of the oldest pushes are safe, and whether the gateway has read bytes or responded to a
     ///   question since the last check.
     mutating func poll(
-        _ window: inout SendWindow, unread: Int, answers: Int, at now: Instant
+        _ window: inout SendWindow, unread: Int, responses: Int, at now: Instant
     ) -> (safe: Int, hasMoved: Bool) {
         // If the process was suspended, a reply may have arrived that is not read yet. So the quiet time starts again.
         if now - polledAt > Self.longestGap { window.restartQuiet(at: now) }
         polledAt = now
-        let isAnswered = proof.answered(answers)
-        if isAnswered { profile.answersQuestions = true }
+        let hasResponded = proof.responded(responses)
+        if hasResponded { profile.respondsToQuestions = true }
         // A gateway that reads slowly still makes progress.
-        let hasMoved = isAnswered || unread < self.unread
+        let hasMoved = hasResponded || unread < self.unread
         self.unread = unread
         guard needsClock else { return (provenSafe(in: &window, at: now), hasMoved) }
         let hasArrived = window.arrived(allBut: unread, at: now)
@@ -53,39 +53,39 @@ struct AcceptanceCheck {
     /// Counts the quiet time by the clock. Only the space in the gateway's receive buffer shows how much the gateway
     /// has read.
     private func safeByClock(in window: inout SendWindow, at now: Instant) -> Int {
-        let isUnknown = asksIfRead && profile.answersQuestions == nil
+        let isUnknown = asksIfRead && profile.respondsToQuestions == nil
         let quiet = profile.quiet.current
         let safe = window.safe(after: isUnknown ? max(quiet, Self.trialTime) : quiet, at: now)
-        if isUnknown, safe > 0 { profile.answersQuestions = false }
+        if isUnknown, safe > 0 { profile.respondsToQuestions = false }
         return safe
     }
 
     /// Whether the gateway has not yet read all sent bytes, or has not yet responded to a question.
     func isWaiting(for window: borrowing SendWindow, at now: Instant) -> Bool {
-        needsClock ? !window.hasArrived : !window.isAllSent || needsAnswer(about: window, at: now)
+        needsClock ? !window.hasArrived : !window.isAllSent || needsProof(about: window, at: now)
     }
 
     /// Notes that the gateway read nothing for too long. If the gateway has responded to no question on this
     /// connection, it may not support questions.
     func stalled() {
-        if !proof.hasAnswers, profile.answersQuestions == true { profile.answersQuestions = nil }
+        if !proof.hasResponses, profile.respondsToQuestions == true { profile.respondsToQuestions = nil }
     }
 
     /// Whether to ask the gateway if it has read the sent bytes.
-    func wantsAnswer(about window: borrowing SendWindow, at now: Instant) -> Bool {
-        asksIfRead && needsAnswer(about: window, at: now) && proof.mayAsk(at: now)
+    func shouldAsk(about window: borrowing SendWindow, at now: Instant) -> Bool {
+        asksIfRead && needsProof(about: window, at: now) && proof.mayAsk(at: now)
     }
 
     /// Notes a question that was sent after the first `end` bytes of the connection.
     mutating func asked(behind end: UInt64, at now: Instant) { proof.asked(behind: end, at: now) }
 
-    /// Whether to rely on the clock, because the gateway has answered no question on any connection or cannot
+    /// Whether to rely on the clock, because the gateway has responded to no question on any connection or cannot
     /// be asked.
-    private var needsClock: Bool { !asksIfRead || !proof.hasAnswers && profile.answersQuestions != true }
+    private var needsClock: Bool { !asksIfRead || !proof.hasResponses && profile.respondsToQuestions != true }
 
-    /// Whether a response could prove that pushes have arrived or are safe, or that the gateway answers
+    /// Whether a response could prove that pushes have arrived or are safe, or that the gateway responds to
     /// questions.
-    private func needsAnswer(about window: borrowing SendWindow, at now: Instant) -> Bool {
+    private func needsProof(about window: borrowing SendWindow, at now: Instant) -> Bool {
         proof.isBeginning || window.isUnderWay
             || window.nextSafe(after: profile.quiet.current).map { $0 <= now } ?? false
     }

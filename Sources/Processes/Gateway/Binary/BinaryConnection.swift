@@ -42,7 +42,7 @@ import Transport
         stream.source = { [unowned self] output in fill(&output) }
         tick = Timer { [unowned self] in poll() }
         tick?.start(after: BinaryExchange.tickInterval, every: BinaryExchange.tickInterval)
-        if exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
+        if exchange.shouldAsk(at: .now) { stream.setNeedsFlush() }
     }
 
     package var room: Int { exchange.room }
@@ -112,16 +112,16 @@ import Transport
         exchange.bytesSent(allBut: stream.queuedBytes, at: .now)
         let isWaiting = exchange.openPushes > 0
         exchange.poll(
-            unread: isWaiting ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
+            unread: isWaiting ? stream.unreadByPeer : 0, responses: stream.keyUpdates, at: .now)
         stream.watchesPeer = isWaiting
-        if exchange.wantsWrite || exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
+        if exchange.wantsWrite || exchange.shouldAsk(at: .now) { stream.setNeedsFlush() }
         passEventsOn()
     }
 
     /// Called when the socket has accepted all earlier output.
     private func fill(_ output: inout OutputBuffer) {
         exchange.bytesSent(allBut: 0, at: .now)
-        while exchange.wantsAnswer(at: .now) {
+        while exchange.shouldAsk(at: .now) {
             stream.requestKeyUpdate()
             exchange.asked(at: .now)
         }

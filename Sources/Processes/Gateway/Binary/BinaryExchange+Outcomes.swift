@@ -13,7 +13,7 @@ extension BinaryExchange {
         case .refused(let safe, let delay):
             accept(safe)
             delay.map { profile.quiet.replied(after: $0) }
-            isProven = reply.status.verdict.map { !$0.blamesCredentials } ?? isProven
+            isProven = reply.status.verdict.map { !$0.rejectsCredentials } ?? isProven
             if let culprit = window.popFirst(), culprit != Self.sentinel {
                 profile.pace.refused(after: accepted)
                 reject(PushTicket(culprit), with: reply.status)
@@ -144,7 +144,7 @@ extension PushTicket {
 }
 
 extension Verdict {
-    fileprivate var blamesCredentials: Bool {
+    fileprivate var rejectsCredentials: Bool {
         if case .credentialsWrong = self { true } else { false }
     }
 }

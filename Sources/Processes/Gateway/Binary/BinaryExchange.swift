@@ -194,10 +194,10 @@ final class BinaryExchange {
     ///
     /// - Parameters:
     ///   - unread: the number of sent bytes that the gateway has probably not read yet.
-    ///   - answers: to how many of the questions noted by ``asked(at:)`` the gateway has responded so far.
-    func poll(unread: Int, answers: Int, at now: Instant) {
+    ///   - responses: to how many of the questions noted by ``asked(at:)`` the gateway has responded so far.
+    func poll(unread: Int, responses: Int, at now: Instant) {
         guard phase < .over else { return }
-        let (safe, hasMoved) = check.poll(&window, unread: unread, answers: answers, at: now)
+        let (safe, hasMoved) = check.poll(&window, unread: unread, responses: responses, at: now)
         if hasMoved { movedAt = now }
         accept(safe)
         resize()
@@ -216,8 +216,8 @@ final class BinaryExchange {
 
     /// Whether to ask the gateway, by a TLS key update, if it has read the sent bytes. The caller then calls
     /// ``asked(at:)``.
-    func wantsAnswer(at now: Instant) -> Bool {
-        phase < .over && check.wantsAnswer(about: window, at: now)
+    func shouldAsk(at now: Instant) -> Bool {
+        phase < .over && check.shouldAsk(about: window, at: now)
     }
 
     /// Notes that a question to the gateway, a TLS key update, follows all bytes handed over so far.

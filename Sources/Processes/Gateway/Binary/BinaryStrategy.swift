@@ -60,7 +60,7 @@ import Transport
             most: pool.allowed, dialling: pool.dialling, share: profile.pace.share, part: profile.part)
         var returning = 0
         for connection in pool.connections where !connection.isRetired {
-            demand.living += 1
+            demand.live += 1
             returning += profile.pace.returning(of: connection.openStreams)
             // A connection that is still open after its expected end most likely has no bad token in its window, so it
             // does not count.

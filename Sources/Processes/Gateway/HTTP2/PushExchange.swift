@@ -168,7 +168,7 @@ final class PushExchange<Service: StreamService> {
             // If no bytes of the push were sent because of the gateway's stream limit, the reset of its stream will
             // show that the push is unprocessed.
             if hasLeft(number) {
-                streams.endedUnanswered()
+                streams.endedWithoutResponse()
                 let ticket = open.abandon(slot)
                 events.append(.completed(ticket, .unknown(cause: "no answer within the deadline")))
             }
@@ -281,7 +281,7 @@ final class PushExchange<Service: StreamService> {
         case .unprocessed where push.isInTime:
             // After a GOAWAY no new stream is opened, so an unprocessed stream does not count as refused.
             streams.noteUnprocessed(isRefused: !isRetired && !session.isGoingAway)
-        case .unknown: streams.endedUnanswered()
+        case .unknown: streams.endedWithoutResponse()
         case .delivered, .rejected, .unprocessed: break
         }
         events.append(.completed(push.ticket, outcome))

@@ -97,7 +97,7 @@ struct StreamControl: ~Copyable {
     mutating func slowDownForThrottling() { budget.slowDownForThrottling() }
 
     /// Notes that a push ended without a response.
-    mutating func endedUnanswered() { refusals.endedUnanswered(using: &random) }
+    mutating func endedWithoutResponse() { refusals.endedWithoutResponse(using: &random) }
 
     /// Notes that the gateway did not process a push that was sent in time.
     ///

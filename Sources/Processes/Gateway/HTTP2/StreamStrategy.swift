@@ -24,7 +24,7 @@ import Transport
             authority: plan.authority, providerToken: plan.providerToken, generation: plan.generation,
             requestTimeout: plan.requestTimeout, streams: plan.maxStreams, keepAlive: plan.keepAlive)
         let connection = makeConnection(stream, settings, listener)
-        if lacksExtra(in: pool), living(in: pool) > 0 { extra = connection }
+        if lacksExtra(in: pool), live(in: pool) > 0 { extra = connection }
         return connection
     }
 
@@ -47,11 +47,11 @@ import Transport
     func isExtra(_ connection: any GatewayConnection) -> Bool { isMixed && connection === extra }
 
     func lacksExtra(in pool: ConnectionPool) -> Bool {
-        guard isMixed, living(in: pool) < pool.allowed else { return false }
+        guard isMixed, live(in: pool) < pool.allowed else { return false }
         return extra.map { $0.isRetired } ?? true
     }
 
-    private func living(in pool: ConnectionPool) -> Int {
+    private func live(in pool: ConnectionPool) -> Int {
         pool.connections.count { !$0.isRetired && !isExtra($0) }
     }
 

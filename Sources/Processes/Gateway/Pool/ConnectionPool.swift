@@ -95,11 +95,10 @@ import Transport
     /// have outcomes.
     package func setWanted(_ count: Int) {
         wanted = count
-        let living = connections.filter { !$0.isRetired && !isExtra($0) }
-        guard living.count > count else { return }
+        let live = connections.filter { !$0.isRetired && !isExtra($0) }
+        guard live.count > count else { return }
         // Retire the connections with the fewest open pushes, because they close soonest.
-        for connection in living.sorted(by: { $0.openStreams < $1.openStreams }).prefix(living.count - count)
-        {
+        for connection in live.sorted(by: { $0.openStreams < $1.openStreams }).prefix(live.count - count) {
             connection.retire()
         }
     }
@@ -125,7 +124,7 @@ import Transport
 
     /// `count` is the number of connections that take pushes, without the extra connection for high priority. `limit`
     /// is the maximum number of pushes in flight on these `count` connections.
-    package var living: (count: Int, limit: Int) {
+    package var live: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
         for connection in connections where !connection.isRetired && !isExtra(connection) {
             sum.count += 1
@@ -165,7 +164,7 @@ import Transport
     package var dialling: Int { dialler.inProgress }
 
     /// Whether the open connections and the dials in progress are fewer than the wanted connections.
-    package var isShort: Bool { living.count + dialling < wanted + (lacksExtra ? 1 : 0) }
+    package var isShort: Bool { live.count + dialling < wanted + (lacksExtra ? 1 : 0) }
 
     /// The number of pushes that one more connection would take; 0 if no further connection may be opened.
     ///
@@ -234,7 +233,7 @@ import Transport
         let atOnce =
             schedule.isTroubled(connections)
             ? 1 : plan.wire.dialsAtOnce.map { isProven ? $0 : 1 } ?? plan.connections
-        var remaining = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - living.count) - dialling)
+        var remaining = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - live.count) - dialling)
         var hasChanged = false
         while remaining > 0, !schedule.isPausing, dialling < atOnce {
             guard schedule.takeDial(at: .now) else { return hasChanged || schedule.isLongPause }

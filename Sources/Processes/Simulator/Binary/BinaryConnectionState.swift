@@ -6,7 +6,7 @@ import PushModel
 /// frames. The simulation has no socket and no clock.
 struct BinaryConnectionState {
     /// The number and identifier of a frame on the connection.
-    struct Place: Hashable {
+    struct FramePosition: Hashable {
         /// The number of the frame, counted from 1.
         var number = 0
         /// The frame's identifier; 0 if the frame has none.
@@ -19,7 +19,7 @@ struct BinaryConnectionState {
         case accepted
         /// The frame was refused. `isLost` is true if a fault drops the reply or a part of the reply.
         case refused(BinaryStatus, isLost: Bool)
-        case discarded(after: Place)
+        case discarded(after: FramePosition)
     }
 
     enum Cause: Hashable {
@@ -29,7 +29,7 @@ struct BinaryConnectionState {
     struct End: Hashable {
         let cause: Cause
         /// The refused frame; if no frame was refused, the last accepted frame before a close or a shutdown.
-        let place: Place
+        let position: FramePosition
         /// The reply to send; nil means that the connection is closed without a reply.
         var reply: BinaryReply?
         var isReplyLost = false
@@ -47,7 +47,7 @@ struct BinaryConnectionState {
     }
 
     private(set) var end: End?
-    private(set) var last = Place()
+    private(set) var last = FramePosition()
     /// This connection's random numbers. Some faults apply to a share of the connections; these numbers decide whether
     /// such a fault applies to this connection.
     private let draws: (closing: Double, shutdown: Double)
@@ -60,14 +60,14 @@ struct BinaryConnectionState {
         identifier: UInt32, of command: BinaryCommand, _ verdict: BinaryJudge.Verdict,
         faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
-        let place = next(identifier, isIdentified: command.isIdentified)
-        if let end { return .discarded(after: end.place) }
+        let position = next(identifier, isIdentified: command.isIdentified)
+        if let end { return .discarded(after: end.position) }
         if case .refused(let status) = verdict {
             let isUnnamed = status == .missingDeviceToken && !faults.namesEmptyTokens
-            return refuse(place, status, naming: isUnnamed ? 0 : identifier, faults, &random)
+            return refuse(position, status, naming: isUnnamed ? 0 : identifier, faults, &random)
         }
         if let refusal = faults.refusal, random.happens(refusal.share) {
-            return refuse(place, refusal.status, naming: identifier, faults, &random)
+            return refuse(position, refusal.status, naming: identifier, faults, &random)
         }
         if let shutdown = faults.shutdown, applies(shutdown, draws.shutdown) {
             shutDown(faults: faults, random: &random)
@@ -80,18 +80,18 @@ struct BinaryConnectionState {
     mutating func takeUnreadable(
         identifier: UInt32, faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
-        let place = next(identifier, isIdentified: true)
-        if let end { return .discarded(after: end.place) }
-        return refuse(place, .protocolError, naming: identifier, faults, &random)
+        let position = next(identifier, isIdentified: true)
+        if let end { return .discarded(after: end.position) }
+        return refuse(position, .protocolError, naming: identifier, faults, &random)
     }
 
     /// Handles a byte that is not a known command. The bytes after it cannot be parsed.
     mutating func takeUnknownCommand(
         faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
-        let place = next(0, isIdentified: !faults.closesAtUnknownCommand)
-        if let end { return .discarded(after: end.place) }
-        return refuse(place, .protocolError, naming: 0, faults, &random)
+        let position = next(0, isIdentified: !faults.closesAtUnknownCommand)
+        if let end { return .discarded(after: end.position) }
+        return refuse(position, .protocolError, naming: 0, faults, &random)
     }
 
     /// Sends a shutdown reply that names the last accepted notification.
@@ -102,14 +102,14 @@ struct BinaryConnectionState {
 
     mutating func close(_ closing: BinaryFaults.Ending, random: inout SeededRandom) {
         guard end == nil else { return }
-        var end = End(cause: .none, place: last)
+        var end = End(cause: .none, position: last)
         end.isReset = closing.isReset
         end.closeDelay = closing.delay.draw(&random)
         self.end = end
     }
 
-    private mutating func next(_ identifier: UInt32, isIdentified: Bool) -> Place {
-        last = Place(number: last.number + 1, identifier: identifier, isIdentified: isIdentified)
+    private mutating func next(_ identifier: UInt32, isIdentified: Bool) -> FramePosition {
+        last = FramePosition(number: last.number + 1, identifier: identifier, isIdentified: isIdentified)
         return last
     }
 
@@ -123,19 +123,19 @@ struct BinaryConnectionState {
     }
 
     private mutating func refuse(
-        _ place: Place, _ status: BinaryStatus, naming identifier: UInt32, _ faults: BinaryFaults,
+        _ position: FramePosition, _ status: BinaryStatus, naming identifier: UInt32, _ faults: BinaryFaults,
         _ random: inout SeededRandom
     ) -> Outcome {
-        conclude(.refusal, place, status, naming: identifier, faults, &random)
+        conclude(.refusal, position, status, naming: identifier, faults, &random)
         return .refused(status, isLost: end.map { $0.isReplyLost || $0.isReplyCut } ?? false)
     }
 
     private mutating func conclude(
-        _ cause: Cause, _ place: Place, _ status: BinaryStatus, naming identifier: UInt32,
+        _ cause: Cause, _ position: FramePosition, _ status: BinaryStatus, naming identifier: UInt32,
         _ faults: BinaryFaults, _ random: inout SeededRandom
     ) {
-        var end = End(cause: cause, place: place)
-        if place.isIdentified { end.reply = BinaryReply(status: status, identifier: identifier) }
+        var end = End(cause: cause, position: position)
+        if position.isIdentified { end.reply = BinaryReply(status: status, identifier: identifier) }
         end.replyDelay = faults.delay.draw(&random)
         end.closeDelay = faults.linger.draw(&random)
         if let loss = faults.lostReplies, end.reply != nil, random.happens(loss.share) {

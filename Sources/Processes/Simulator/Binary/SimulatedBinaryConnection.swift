@@ -26,7 +26,7 @@ import Transport
     private var pace: Timer?
 
     private enum Phase {
-        case open, answering, closing, leaving, gone
+        case open, replying, closing, leaving, gone
     }
 
     /// The size in bytes of the receive buffer of a connection that is read slowly. The buffer holds two TCP segments
@@ -173,7 +173,7 @@ import Transport
         if end.cause == .none { server.counters.causelessCloses += 1 }
         if end.isReplyLost { server.counters.lostReplies += 1 }
         if end.isReplyCut { server.counters.cutReplies += 1 }
-        phase = .answering
+        phase = .replying
         clock = Timer { [unowned self] in timePassed() }
         wait(end.cause == .none ? 0 : end.replyDelay)
     }
@@ -186,9 +186,9 @@ import Transport
     private func timePassed() {
         guard let end = course.end else { return }
         switch phase {
-        case .answering:
+        case .replying:
             if let reply = end.reply {
-                answer(reply, end)
+                send(reply, end)
                 // Send each byte in its own turn of the loop. Bytes that are written in the same turn are sent
                 // together.
                 if let pause = end.pause, replied < end.replyLength {
@@ -205,7 +205,7 @@ import Transport
         }
     }
 
-    private func answer(_ reply: BinaryReply, _ end: BinaryConnectionState.End) {
+    private func send(_ reply: BinaryReply, _ end: BinaryConnectionState.End) {
         gateway.flushLedger()
         let part = reply.bytes[replied..<(end.pause == nil ? end.replyLength : replied + 1)]
         part.withUnsafeBytes { stream.write($0) }

@@ -7,13 +7,13 @@ package import Transport
     private static let longestLine = 4_096
 
     private let path: String
-    private let answer: @Loop (String) -> String
+    private let reply: @Loop (String) -> String
     private var listener: Listener?
     private var clients: [ObjectIdentifier: ByteStream] = [:]
 
-    init(_ path: String, answer: @escaping @Loop (String) -> String) async throws(SimulatorError) {
+    init(_ path: String, reply: @escaping @Loop (String) -> String) async throws(SimulatorError) {
         self.path = path
-        self.answer = answer
+        self.reply = reply
         unlink(path)  // Removes the socket file of an earlier run.
         do {
             listener = try await Listener(.unix(path: path), tls: nil, mode: 0o600) { [unowned self] in
@@ -42,7 +42,7 @@ package import Transport
                     line.append(byte)
                     continue
                 }
-                var text = answer(String(decoding: line, as: UTF8.self)) + "\n"
+                var text = reply(String(decoding: line, as: UTF8.self)) + "\n"
                 text.withUTF8 { client.write(UnsafeRawBufferPointer($0)) }
                 line.removeAll(keepingCapacity: true)
             }
@@ -64,16 +64,16 @@ package import Transport
         defer { stream.close() }
         let lineFeed = UInt8(ascii: "\n")
         let end = AsyncEvent()
-        var answer: [UInt8] = []
+        var reply: [UInt8] = []
         stream.onBytes = { bytes in
-            answer.append(contentsOf: bytes)
-            if answer.last == lineFeed { end.signal() }
+            reply.append(contentsOf: bytes)
+            if reply.last == lineFeed { end.signal() }
         }
         stream.onEnd = { _ in end.signal() }
         var line = command.split(whereSeparator: \.isNewline).joined(separator: " ") + "\n"
         line.withUTF8 { stream.write(UnsafeRawBufferPointer($0)) }
         await end.wait(atMost: timeout)
-        guard answer.last == lineFeed else { throw .timedOut(stage: "the simulator's reply") }
-        return String(decoding: answer.dropLast(), as: UTF8.self)
+        guard reply.last == lineFeed else { throw .timedOut(stage: "the simulator's reply") }
+        return String(decoding: reply.dropLast(), as: UTF8.self)
     }
 }

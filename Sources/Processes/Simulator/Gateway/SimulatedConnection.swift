@@ -18,7 +18,7 @@ import Transport
     private var refusals = 0
     private var isLeaving = false
     private var limit: StreamLimit
-    private let farewell: Farewell
+    private let goAwaySender: GoAwaySender
     /// How long the gateway waits, after GOAWAY, until the client closes its side.
     ///
     /// If the gateway closed the connection with unread bytes, TCP would reset the connection, and the client would
@@ -39,7 +39,7 @@ import Transport
         settings.maxConcurrentStreams = limit.current
         settings.maxHeaderListSize = 8_000
         session = ServerSession(settings: settings, streamLimitText: Self.streamLimitText)
-        farewell = Farewell(of: session)
+        goAwaySender = GoAwaySender(of: session)
         stream.onBytes = { [unowned self] in received($0) }
         stream.onEnd = { [unowned self] _ in gateway.ended(self) }
         stream.source = { [unowned self] in fill(&$0) }
@@ -113,7 +113,7 @@ import Transport
         requests += 1
         gateway.counters.requests += 1
         let id = EchoedID(request.value(.id), random: &gateway.ids)
-        guard farewell.admits(request.stream) else {
+        guard goAwaySender.admits(request.stream) else {
             gateway.counters.unprocessedStreams += 1
             return note(request, id, status: 0, reason: "GOAWAY")
         }
@@ -122,7 +122,7 @@ import Transport
         } else {
             switch verdict(of: request) {
             case .silent: inject(.silent(processed: false), request, id)
-            case .reply(let reply): answer(reply, request, id)
+            case .reply(let reply): respond(reply, request, id)
             }
         }
         if let plan = gateway.faults.goAway, requests % plan.every == 0 {
@@ -142,8 +142,8 @@ import Transport
         }
     }
 
-    private func answer(_ reply: Reply, _ request: ServerRequest, _ id: EchoedID) {
-        gateway.counters.answered(reply)
+    private func respond(_ reply: Reply, _ request: ServerRequest, _ id: EchoedID) {
+        gateway.counters.count(reply)
         note(request, id, status: reply.status, reason: reply.reason)
         if reply.status == 200 { raiseLimit() } else { refused(reply) }
         let delay = gateway.faults.latency.draw(&gateway.random)
@@ -185,7 +185,7 @@ import Transport
         guard processed, case .reply(let reply) = verdict(of: request) else {
             return note(request, id, status: 0, reason: reason)
         }
-        gateway.counters.answered(reply)
+        gateway.counters.count(reply)
         note(request, id, status: reply.status, reason: reply.reason, isLost: true)
     }
 
@@ -198,7 +198,7 @@ import Transport
         }
     }
 
-    func answerNow(_ waiting: DelayLine.Waiting) {
+    func respondNow(_ waiting: DelayLine.Waiting) {
         gateway.writer.write(waiting.reply, id: waiting.id, to: waiting.stream, of: session)
         stream.setNeedsFlush()
     }
@@ -231,9 +231,11 @@ import Transport
     // MARK: The end
 
     func goAway(announced: Bool, reason: String?) {
-        guard !farewell.hasBegun else { return }
+        guard !goAwaySender.hasBegun else { return }
         gateway.counters.goAways += 1
-        farewell.begin(isAnnounced: announced, reason: reason) { [unowned self] in stream.setNeedsFlush() }
+        goAwaySender.begin(isAnnounced: announced, reason: reason) { [unowned self] in
+            stream.setNeedsFlush()
+        }
     }
 
     func cut() {

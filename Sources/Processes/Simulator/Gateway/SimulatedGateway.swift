@@ -40,7 +40,9 @@ import Transport
     private(set) var connections: [Int64: SimulatedConnection] = [:]
     private var nextNumber: Int64 = 1
     private var streamLimit: UInt32
-    private lazy var delays = DelayedResponses { [unowned self] in connections[$0.connection]?.answerNow($0) }
+    private lazy var delays = DelayedResponses { [unowned self] in
+        connections[$0.connection]?.respondNow($0)
+    }
     private var clock: Timer?
     /// The number of requests in the last whole second.
     package private(set) var perSecond = 0

@@ -47,7 +47,7 @@ package struct Counters: Sendable {
         self = Counters(countsDistinct: distinct != nil)
     }
 
-    mutating func answered(_ reply: Reply) {
+    mutating func count(_ reply: Reply) {
         if reply.status == 200 {
             accepted += 1
         } else {

@@ -159,10 +159,10 @@ extension Ledger {
             text.put(",\"outcome\":\"refused\",\"status\":", Int64(status.rawValue))
             text.put(",\"reason\":", quoted: status.reason)
             if isLost { text.put(",\"lost\":true") }
-        case .discarded(let place):
+        case .discarded(let position):
             text.put(",\"outcome\":\"discarded\",\"status\":0")
-            text.put(",\"after\":", Int64(place.number))
-            if place.isIdentified { text.put(",\"after_identifier\":", Int64(place.identifier)) }
+            text.put(",\"after\":", Int64(position.number))
+            if position.isIdentified { text.put(",\"after_identifier\":", Int64(position.identifier)) }
         }
     }
 }

@@ -152,8 +152,8 @@ import Logging
         let (throttled, others) = throttles.take(at: now)
         if throttled > 0 { pool.slowDownForThrottling() }
         var sample = meter.take(at: now)
-        (sample.connections, sample.streams) = pool.living
-        sample.answers = Int(clamping: observation.delivered &- delivered) + refusals + others
+        (sample.connections, sample.streams) = pool.live
+        sample.responses = Int(clamping: observation.delivered &- delivered) + refusals + others
         sample.troubles = troubles + throttled
         sample.isBusy = context.thread.share > 0.9
         (sample.isSlowed, sample.wasLowered) = (pool.isSlowed, pool.takeLowered())

@@ -17,7 +17,7 @@ extension AppSender {
             switch action {
             case .report(let call, let report):
                 store.send(report) { [weak self] result in
-                    self?.update { $0.answered(call, result) }
+                    self?.update { $0.reported(call, result) }
                     if case .failure(let error) = result { self?.note(error, "report failed") }
                     #if FAILPOINTS
                         if case .success(.taken(let state)) = result, state.isDone {
@@ -92,7 +92,7 @@ extension AppSender {
     }
 
     /// Passes an event to the window. Resulting calls are made at the end of the turn.
-    private func update(_ body: (Window) -> Void) {
+    private func update(_ body: (DeliveryWindow) -> Void) {
         window.now = .now
         window.yieldsToSuspect = context.exclusiveTurn.isWanted
         body(window)

@@ -37,7 +37,7 @@ extension AppSender {
         let state = suspension.map { "\($0)" } ?? "sending"
         return [
             state, "shards \(shards.count)", "batches \(window.batchCount)", "in flight \(pool.openStreams)",
-            "not reported \(window.exposure)", "waiting high \(window.waitingBatches(of: .high))",
+            "not reported \(window.creditInUse)", "waiting high \(window.waitingBatches(of: .high))",
             "bulk \(window.waitingBatches(of: .bulk))", "dials \(pool.dials)",
         ].joined(separator: ", ")
     }

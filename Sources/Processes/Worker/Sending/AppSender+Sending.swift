@@ -74,7 +74,7 @@ extension AppSender {
         }
         // Skipped batches count too, because their connection may be waiting for the response to a bad token.
         if remaining > 0, pool.mayGrow {
-            let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
+            let waiting = window.waitingForConnection(atMost: DeliveryWindow.mostWaiting)
             // If the limit of held pushes has changed, the next turn may check out more pushes and need another
             // connection.
             if pool.needConnection(for: waiting) { schedule() }

@@ -24,7 +24,7 @@ import StoreProtocol
     private(set) var longestRetryAfter = Duration.seconds(600)
     let suppressionLists: SuppressionLists
     let suppression: SuppressionFilter
-    let window: Window
+    let window: DeliveryWindow
     private(set) lazy var shards = ServedShards(window, suppressionLists) { [unowned self] in
         schedule()
     } onReleased: { [unowned self] shards in
@@ -63,7 +63,7 @@ import StoreProtocol
         self.context = context
         name = app
         store = AppStore(app: app, connection: context.redis)
-        window = Window(worker: context.name, now: .now)
+        window = DeliveryWindow(worker: context.name, now: .now)
         suppressionLists = SuppressionLists(store, life: 30 * 86_400, log: context.log)
         suppression = SuppressionFilter(suppressionLists)
         context.exclusiveTurn.join(self)

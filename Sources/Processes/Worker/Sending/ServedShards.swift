@@ -9,7 +9,7 @@ import StoreProtocol
 /// A shard is checked out only after its suppression list is known, and not while pushes of a cancelled job are
 /// returned from the shard.
 @Loop final class ServedShards {
-    private let window: Window
+    private let window: DeliveryWindow
     private let lists: SuppressionLists
     /// Called when the window's shards have changed.
     private let onChange: @Loop () -> Void
@@ -25,7 +25,7 @@ import StoreProtocol
     private var budget = (farm: FarmBudget(), shards: 1)
 
     init(
-        _ window: Window, _ lists: SuppressionLists, onChange: @escaping @Loop () -> Void,
+        _ window: DeliveryWindow, _ lists: SuppressionLists, onChange: @escaping @Loop () -> Void,
         onReleased: @escaping @Loop (_ shards: [Int]) -> Void
     ) {
         (self.window, self.lists) = (window, lists)

@@ -16,5 +16,5 @@ enum Suspension {
     case finishing
 
     var isPause: Bool { self == .paused || self == .pausedInRedis }
-    var mode: Window.Mode { self == .undecided ? .holding : .returning }
+    var mode: DeliveryWindow.Mode { self == .undecided ? .holding : .returning }
 }

@@ -95,7 +95,7 @@ import PushModel
     }
 
     private static func reason(of rejection: Rejection) -> SuppressionReason? {
-        SuppressionReason(answer: rejection.verdict.reason, status: Int(rejection.status))
+        SuppressionReason(response: rejection.verdict.reason, status: Int(rejection.status))
     }
 
     private func scope(of options: PushOptions) -> Scope {

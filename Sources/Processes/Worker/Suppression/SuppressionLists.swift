@@ -16,7 +16,7 @@ import StoreProtocol
         /// The table that replaces the present table when the list has been read again from its beginning.
         private var next: SuppressionTable?
         /// The position up to which the list is read.
-        fileprivate var place = EntryID.first
+        fileprivate var lastRead = EntryID.first
         fileprivate var isLoaded = false
         fileprivate var isReading = false
 
@@ -40,9 +40,9 @@ import StoreProtocol
 
         /// Reads the list again from its beginning. The present table stays valid until then.
         fileprivate func startOver() {
-            guard place != .first || next != nil else { return }
+            guard lastRead != .first || next != nil else { return }
             next = SuppressionTable(life: table.life)
-            place = .first
+            lastRead = .first
         }
 
         /// Notes that the list is read to its end.
@@ -125,7 +125,7 @@ import StoreProtocol
     /// Rereads the last entries after a reconnect, because Redis may have lost them.
     func reconnected(isOther: Bool) {
         if isOther {
-            for list in lists.values { list.place = list.place.back(milliseconds: Self.overlap) }
+            for list in lists.values { list.lastRead = list.lastRead.back(milliseconds: Self.overlap) }
         }
         readEnds()
     }
@@ -163,7 +163,7 @@ import StoreProtocol
                 for list in lists.values { list.startOver() }
             }
             for ((shard, list), end) in zip(asked, reply.ends) where lists[shard] === list {
-                if let end, end != list.place {
+                if let end, end != list.lastRead {
                     if !due.contains(shard) { due.append(shard) }
                 } else {
                     list.ended()
@@ -186,27 +186,27 @@ import StoreProtocol
     private func read(_ shard: Int, _ list: List) {
         readings += 1
         list.isReading = true
-        let request = ReadSuppressed(shard: shard, after: list.place, count: Self.linesAtOnce)
+        let request = ReadSuppressed(shard: shard, after: list.lastRead, count: Self.linesAtOnce)
         store.send(request) { [weak self] result in self?.didRead(shard, list, after: request.after, result)
         }
     }
 
     private func didRead(
-        _ shard: Int, _ list: List, after place: EntryID,
+        _ shard: Int, _ list: List, after lastRead: EntryID,
         _ result: Result<[ReadSuppressed.Line], StoreError>
     ) {
         readings -= 1
         list.isReading = false
         switch result {
         case .failure(let error): failed([list], error)
-        case .success where list.place != place: due.append(shard)
+        case .success where list.lastRead != lastRead: due.append(shard)
         case .success(let lines):
             for line in lines {
                 if let record = line.record {
-                    list.apply(record, recorded: line.place.milliseconds / 1000)
+                    list.apply(record, recorded: line.id.milliseconds / 1000)
                 }
             }
-            if let last = lines.last { list.place = last.place }
+            if let last = lines.last { list.lastRead = last.id }
             if lines.count == Self.linesAtOnce {
                 due.append(shard)
             } else {

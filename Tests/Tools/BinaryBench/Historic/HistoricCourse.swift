@@ -13,7 +13,7 @@ package struct HistoricCourse {
 
     private let count: Int
     private let habit: ReadingHabit
-    private var place = 0
+    private var index = 0
     private var sinceLook = 0
     private var isConnected = false
     private var hasLookedLast = false
@@ -21,7 +21,7 @@ package struct HistoricCourse {
     /// The number of pushes that replies have refused.
     package private(set) var refused = 0
     /// The number of pushes that the sender believes to be delivered.
-    package var sent: Int { place - refused }
+    package var sent: Int { index - refused }
 
     package init(count: Int, habit: ReadingHabit) { (self.count, self.habit) = (count, habit) }
 
@@ -30,12 +30,12 @@ package struct HistoricCourse {
             (hasFailed, isConnected) = (false, false)
             return .readReplies(.zero)
         }
-        if place == count, habit.interval == nil || hasLookedLast { return .done }
+        if index == count, habit.interval == nil || hasLookedLast { return .done }
         guard isConnected else {
             (isConnected, sinceLook) = (true, 0)
             return .connect
         }
-        guard place < count else {
+        guard index < count else {
             hasLookedLast = true
             return .readReplies(habit.lastTimeout)
         }
@@ -43,8 +43,8 @@ package struct HistoricCourse {
             sinceLook = 0
             return .readReplies(habit.timeout)
         }
-        defer { (place, sinceLook) = (place + 1, sinceLook + 1) }
-        return .write(place)
+        defer { (index, sinceLook) = (index + 1, sinceLook + 1) }
+        return .write(index)
     }
 
     /// Handles a reply that refuses the push at `culprit`. The gateway has discarded all pushes after that push.
@@ -57,18 +57,18 @@ package struct HistoricCourse {
     package mutating func accepted(upTo last: Int) { goOn(from: last + 1) }
 
     /// Handles a lost connection without a reply.
-    package mutating func lost() { goOn(from: place) }
+    package mutating func lost() { goOn(from: index) }
 
     /// Handles a failed write, which is repeated on a new connection. A sender that reads may still find a reply on the
     /// old connection.
     package mutating func failed() {
-        goOn(from: place - 1)
+        goOn(from: index - 1)
         hasFailed = habit.interval != nil
     }
 
     private mutating func goOn(from next: Int) {
-        place = min(next, place)
+        index = min(next, index)
         isConnected = false
-        hasLookedLast = place == count
+        hasLookedLast = index == count
     }
 }

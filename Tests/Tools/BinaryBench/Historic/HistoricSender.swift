@@ -27,7 +27,7 @@ package struct HistoricSender {
 
     private let order: Order
     private let context: TLSContext
-    private let places: [Int]
+    private let tokenIndices: [Int]
     private let payload = Payload.bytes
     /// The earliest time of the next write.
     private var due = ContinuousClock.now
@@ -37,12 +37,12 @@ package struct HistoricSender {
         context = try TLSContext(
             client: ClientSettings(
                 trust: .authorityFile(order.authorityFile), identity: TLSIdentity(file: order.identityFile)))
-        places = order.tokens.places(among: order.length, of: order.number, senders: order.senders)
+        tokenIndices = order.tokens.indices(among: order.length, of: order.number, senders: order.senders)
     }
 
     package mutating func run() throws -> Claim {
         let start = ContinuousClock.now
-        var course = HistoricCourse(count: places.count, habit: order.habit)
+        var course = HistoricCourse(count: tokenIndices.count, habit: order.habit)
         var wire: HistoricWire?
         while true {
             switch course.next() {
@@ -66,7 +66,7 @@ package struct HistoricSender {
         case .closed: course.lost()
         case .reply(let reply):
             let index = Int(reply.identifier) - 1
-            guard places.indices.contains(index) else { return course.lost() }
+            guard tokenIndices.indices.contains(index) else { return course.lost() }
             if reply.status == .shutdown { course.accepted(upTo: index) } else { course.refused(index) }
         }
     }
@@ -79,7 +79,7 @@ package struct HistoricSender {
     }
 
     private func frame(_ index: Int) -> [UInt8] {
-        let token = order.tokens.token(places[index])
+        let token = order.tokens.token(tokenIndices[index])
         return token.withUnsafeBytes { token in
             payload.withUnsafeBytes { payload in
                 let notification = BinaryNotification(

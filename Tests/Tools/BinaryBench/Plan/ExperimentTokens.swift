@@ -16,13 +16,13 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
 
     package init(count: Int, bad: Bad = .none) { (self.count, self.bad) = (count, bad) }
 
-    package func isBad(_ place: Int) -> Bool {
+    package func isBad(_ index: Int) -> Bool {
         switch bad {
         case .none: false
         case .evenly(let number):
-            number > 0 && place % (count / number) == count / number / 2 && place / (count / number) < number
-        case .at(let number): place == number - 1
-        case .everySecond: place % 2 == 1
+            number > 0 && index % (count / number) == count / number / 2 && index / (count / number) < number
+        case .at(let number): index == number - 1
+        case .everySecond: index % 2 == 1
         }
     }
 
@@ -31,11 +31,11 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
 
     /// The token at a place: 32 bytes. The simulator refuses tokens that begin with `bad00000`. Only the bad tokens of
     /// an experiment begin with these digits.
-    package func token(_ place: Int) -> [UInt8] {
-        var bytes: [UInt8] = isBad(place) ? [0xBA, 0xD0, 0, 0] : [0xAA]
+    package func token(_ index: Int) -> [UInt8] {
+        var bytes: [UInt8] = isBad(index) ? [0xBA, 0xD0, 0, 0] : [0xAA]
         bytes.reserveCapacity(32)
-        withUnsafeBytes(of: UInt32(place).bigEndian) { bytes += $0 }
-        var state = UInt64(place)
+        withUnsafeBytes(of: UInt32(index).bigEndian) { bytes += $0 }
+        var state = UInt64(index)
         while bytes.count < 32 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             bytes.append(UInt8(truncatingIfNeeded: state >> 56))
@@ -43,18 +43,18 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
         return bytes
     }
 
-    package func hex(_ place: Int) -> String { String(decoding: hexBytes(place), as: UTF8.self) }
+    package func hex(_ index: Int) -> String { String(decoding: hexBytes(index), as: UTF8.self) }
 
-    private func hexBytes(_ place: Int) -> [UInt8] {
+    private func hexBytes(_ index: Int) -> [UInt8] {
         let digits = Array("0123456789abcdef".utf8)
-        return token(place).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return token(index).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 
     /// The places of one sender's tokens. The senders share the first `length` tokens by a hash.
-    package func places(among length: Int, of sender: Int, senders: Int) -> [Int] {
+    package func indices(among length: Int, of sender: Int, senders: Int) -> [Int] {
         guard senders > 1 else { return Array(0..<length) }
-        return (0..<length).filter { place in
-            let hash = token(place).reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+        return (0..<length).filter { index in
+            let hash = token(index).reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
                 ($0 ^ UInt64($1)) &* 0x100_0000_01B3
             }
             return Int(hash >> 32) % senders == sender

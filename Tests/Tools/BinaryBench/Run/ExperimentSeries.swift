@@ -37,11 +37,11 @@ package struct ExperimentSeries: Sendable {
 
     private func historic(_ experiment: Experiment) async throws -> [Tally] {
         try await withThrowingTaskGroup(of: (Int, Tally).self) { group in
-            for (place, habit) in ReadingHabit.all.enumerated() {
+            for (index, habit) in ReadingHabit.all.enumerated() {
                 group.addTask {
                     let run = HistoricRun(
-                        experiment: experiment, habit: habit, budget: budget, seed: place + 1)
-                    return (place, try await run.run())
+                        experiment: experiment, habit: habit, budget: budget, seed: index + 1)
+                    return (index, try await run.run())
                 }
             }
             var all: [(Int, Tally)] = []

@@ -90,8 +90,8 @@ struct FarmRun {
     private func jobs() -> [Job] {
         let tokens = experiment.tokens
         return stride(from: 0, to: tokens.count, by: Self.jobSize).map { start in
-            let places = start..<min(start + Self.jobSize, tokens.count)
-            return Job(id: "j\(start)", tokens: places.map(tokens.hex), payload: Payload.text)
+            let indices = start..<min(start + Self.jobSize, tokens.count)
+            return Job(id: "j\(start)", tokens: indices.map(tokens.hex), payload: Payload.text)
         }
     }
 

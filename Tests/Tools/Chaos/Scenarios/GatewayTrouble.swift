@@ -25,7 +25,7 @@ extension Scenario {
                 try stage.gateway.control("silence off")
             }
             await stage.stopFlow()
-            try stage.expectLostAnswers()
+            try stage.expectLostResponses()
         },
         Scenario(17, "connections are reset") { stage in
             stage.startFlow()
@@ -77,12 +77,12 @@ extension Scenario {
             try await stage.fault("refused credentials") {
                 try stage.gateway.control("answer 403 reason=Forbidden")
                 try await eventually("the app is paused") {
-                    try stage.tellRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil
+                    try stage.runInRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil
                 }
                 try stage.gateway.control("answer off")
                 try await stage.run("resume", "demo")
             }
-            if try stage.tellRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil {
+            if try stage.runInRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil {
                 stage.complain("the app was not resumed")
             }
         },
@@ -92,7 +92,7 @@ extension Scenario {
 extension Stage {
     /// Expects duplicates of pushes that the gateway accepted without a response. The farm may send each of these
     /// pushes again.
-    func expectLostAnswers() throws {
+    func expectLostResponses() throws {
         expectation.doubles += try gateway.counter("silent_streams")
         expectation.keepsOrder = false
     }

@@ -7,7 +7,7 @@ extension Scenario {
         Scenario(29, "network to Redis: cut, slow, silent") { stage in
             stage.startFlow()
             let proxy = stage.redisProxies[0]
-            try await stage.again(every: .milliseconds(500)) { try await stage.spoil(proxy, "Redis") }
+            try await stage.again(every: .milliseconds(500)) { try await stage.injectFault(proxy, "Redis") }
         },
         Scenario(
             30, "network to the gateway: cut, slow, silent", .with { $0.appLines = ["request_timeout: 4"] }
@@ -20,7 +20,7 @@ extension Scenario {
             let proxy = stage.gatewayProxy
             try await stage.again(every: .milliseconds(500)) {
                 stage.expectation.doubles += stage.options.workers * 200
-                try await stage.spoil(proxy, "gateway")
+                try await stage.injectFault(proxy, "gateway")
             }
         },
         Scenario(
@@ -58,7 +58,7 @@ extension Scenario {
 
 extension Stage {
     /// Injects one network fault that the seed chooses.
-    func spoil(_ proxy: FaultProxy, _ what: String) async throws {
+    func injectFault(_ proxy: FaultProxy, _ what: String) async throws {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: await fault("reset \(what)") { proxy.cut(.reset) }
         case 1: await fault("finish \(what)") { proxy.cut(.finish) }

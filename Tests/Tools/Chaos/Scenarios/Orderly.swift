@@ -49,7 +49,7 @@ extension Scenario {
             stage.startFlow()
             // The leases of a killed predecessor must expire before deliveries of their shards resume.
             stage.expectation.recovery = 40_000
-            var victims = Victim.allCases.shuffled(using: &stage.random)
+            var victims = KilledProcess.allCases.shuffled(using: &stage.random)
             try await stage.again(every: .seconds(1)) {
                 let victim = victims.removeFirst()
                 victims.append(victim)
@@ -59,7 +59,7 @@ extension Scenario {
     ]
 
     /// The process that is killed during an upgrade.
-    fileprivate enum Victim: CaseIterable {
+    fileprivate enum KilledProcess: CaseIterable {
         case old, new, worker
     }
 
@@ -84,7 +84,7 @@ extension Scenario {
 
 extension Stage {
     /// Upgrades a host, kills a process at a random moment, and waits until the host has exactly one coordinator.
-    fileprivate func upgrade(losing victim: Scenario.Victim) async throws {
+    fileprivate func upgrade(losing victim: Scenario.KilledProcess) async throws {
         guard let host = hosts.randomElement(using: &random), let old = host.leaders.first else { return }
         // A killed predecessor cannot report the result of the upgrade. So the command only waits until the predecessor
         // has accepted the upgrade.

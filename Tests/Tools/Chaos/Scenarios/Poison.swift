@@ -9,9 +9,9 @@ extension Scenario {
         Scenario(20, "malformed jobs") { stage in
             stage.startFlow()
             try await stage.again(every: .milliseconds(200)) {
-                for text in Scenario.malformed { try stage.tellRedis("RPUSH", "pushfarm:demo", text) }
+                for text in Scenario.malformed { try stage.runInRedis("RPUSH", "pushfarm:demo", text) }
             }
-            let refused = try stage.tellRedis("XLEN", "{pushfarm:demo}:refused").integer ?? 0
+            let refused = try stage.runInRedis("XLEN", "{pushfarm:demo}:refused").integer ?? 0
             if refused < Scenario.malformed.count { stage.complain("only \(refused) jobs refused") }
         },
         Scenario(
@@ -52,9 +52,9 @@ extension Scenario {
             let text =
                 #"{"id":"poison-job","tokens":["\#(poisonToken)"],"payload":{"aps":{}},"collapse_id":"poison-job"}"#
             try await stage.fault("poison") {
-                try stage.tellRedis("RPUSH", "pushfarm:demo", text)
+                try stage.runInRedis("RPUSH", "pushfarm:demo", text)
                 try await eventually("the job is refused", within: .seconds(60)) {
-                    try stage.tellRedis("XLEN", "{pushfarm:demo}:refused").integer == 1
+                    try stage.runInRedis("XLEN", "{pushfarm:demo}:refused").integer == 1
                 }
             }
             if stage.hosts[0].coordinator.hasEnded { stage.complain("the coordinator ended too") }

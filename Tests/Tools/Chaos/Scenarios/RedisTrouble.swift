@@ -63,9 +63,9 @@ extension Scenario {
                 stage.startFlow()
                 try await stage.again(every: .seconds(2)) {
                     try await stage.fault("read-only") {
-                        try stage.tellRedis("REPLICAOF", "127.0.0.1", "1")
+                        try stage.runInRedis("REPLICAOF", "127.0.0.1", "1")
                         try await stage.pause(.seconds(stage.scale.isShort ? 3 : 5))
-                        try stage.tellRedis("REPLICAOF", "NO", "ONE")
+                        try stage.runInRedis("REPLICAOF", "NO", "ONE")
                     }
                 }
             },
@@ -83,14 +83,14 @@ extension Scenario {
                         _ = try stage.redis.client().run(words)
                     }
                 }
-                try stage.tellRedis("CONFIG", "SET", "timeout", "0")
+                try stage.runInRedis("CONFIG", "SET", "timeout", "0")
             },
         ]
 }
 
 extension Stage {
     @discardableResult
-    func tellRedis(_ words: String...) throws -> RESPValue { try redis.client().run(words) }
+    func runInRedis(_ words: String...) throws -> RESPValue { try redis.client().run(words) }
 
     /// Stops Redis, truncates its append-only file to an earlier size, and starts Redis again.
     func rollBack(by duration: Duration) async throws {
@@ -128,12 +128,12 @@ extension Stage {
     func fillMemory() async throws {
         try gateway.control("latency 200ms")
         for _ in 0..<10 { await push(500) }
-        let info = try tellRedis("INFO", "memory").text ?? ""
+        let info = try runInRedis("INFO", "memory").text ?? ""
         let used =
             info.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
             .flatMap { Int($0.dropFirst(12)) } ?? 0
         try await fault("memory full") {
-            try tellRedis("CONFIG", "SET", "maxmemory", "\(used + 300_000)")
+            try runInRedis("CONFIG", "SET", "maxmemory", "\(used + 300_000)")
             let before = producers[0].refusals
             for _ in 0..<2_000 where producers[0].refusals < before + 3 { await push(500) }
             if producers[0].refusals < before + 3 { complain("Redis refused no job") }
@@ -145,7 +145,7 @@ extension Stage {
                 let open = accepted.keys.filter { now[$0]?["state"] != "finished" }
                 return open.isEmpty
             }
-            try tellRedis("CONFIG", "SET", "maxmemory", "0")
+            try runInRedis("CONFIG", "SET", "maxmemory", "0")
         }
     }
 

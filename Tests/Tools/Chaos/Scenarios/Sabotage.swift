@@ -14,15 +14,15 @@ extension Scenario {
             await stage.producers[0].push(job, promise)
             if name == "stolen" {
                 try await eventually("a batch is removed") {
-                    let taken = try stage.tellRedis("ZPOPMIN", "{pushfarm:demo}:delayed").array ?? []
+                    let taken = try stage.runInRedis("ZPOPMIN", "{pushfarm:demo}:delayed").array ?? []
                     return !taken.isEmpty
                 }
             } else {
                 try await eventually("a job record is changed") {
-                    guard try stage.tellRedis("EXISTS", "{pushfarm:demo}:job:forged").integer == 1 else {
+                    guard try stage.runInRedis("EXISTS", "{pushfarm:demo}:job:forged").integer == 1 else {
                         return false
                     }
-                    try stage.tellRedis("HINCRBY", "{pushfarm:demo}:job:forged", "delivered", "1")
+                    try stage.runInRedis("HINCRBY", "{pushfarm:demo}:job:forged", "delivered", "1")
                     return true
                 }
             }

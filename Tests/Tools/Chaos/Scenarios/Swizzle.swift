@@ -15,7 +15,7 @@ extension Scenario {
         stage.expectation.recovery = nil
         stage.expectation.keepsOrder = false
         stage.expectation.hasOneSender = false
-        try await stage.again(every: .milliseconds(700)) { try await stage.oneOfAll() }
+        try await stage.again(every: .milliseconds(700)) { try await stage.injectAnyFault() }
         // All stopped processes continue in a random order.
         for host in stage.hosts.shuffled(using: &stage.random) { host.signalAll(SIGCONT) }
         try await stage.restartTheDead()
@@ -23,7 +23,7 @@ extension Scenario {
 }
 
 extension Stage {
-    fileprivate func oneOfAll() async throws {
+    fileprivate func injectAnyFault() async throws {
         switch Int.random(in: 0..<12, using: &random) {
         case 0, 1: await killWorker()
         case 2:
@@ -46,14 +46,14 @@ extension Stage {
         case 5: try await fault("kill Redis") { try await redis.crash() }
         case 6:
             try await fault("scripts and connections lost") {
-                try tellRedis("SCRIPT", "FLUSH")
-                try tellRedis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+                try runInRedis("SCRIPT", "FLUSH")
+                try runInRedis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             }
         case 7, 8:
-            try await spoil(redisProxies[Int.random(in: redisProxies.indices, using: &random)], "Redis")
+            try await injectFault(redisProxies[Int.random(in: redisProxies.indices, using: &random)], "Redis")
         case 9:
             expectation.doubles += hosts.count * options.workers * 200
-            try await spoil(gatewayProxy, "gateway")
+            try await injectFault(gatewayProxy, "gateway")
         case 10:
             try await fault("goaway and refusals") {
                 try gateway.control("goaway 100")

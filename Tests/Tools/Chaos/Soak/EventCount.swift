@@ -35,9 +35,9 @@ import RedisProtocol
     func read(_ path: String) async throws {
         let redis = try await PlainRedis(path)
         while true {
-            let answer = try await redis.call(
+            let reply = try await redis.call(
                 ["XREAD", "COUNT", "5000", "STREAMS", "{pushfarm:demo}:events", last], within: .seconds(10))
-            let entries = answer.array?.first?.array?.last?.array ?? []
+            let entries = reply.array?.first?.array?.last?.array ?? []
             guard let end = entries.last?.array?.first?.text else { return }
             for entry in entries { add(entry.array?.last?.fields ?? [:]) }
             last = end

@@ -48,12 +48,12 @@ import RedisProtocol
     private func read() async throws -> [String: [String: String]] {
         if redis == nil { redis = try await PlainRedis(path) }
         let jobs = jobs()
-        let answers = try await redis?.call(
+        let replies = try await redis?.call(
             jobs.map { ["HGETALL", "{pushfarm:\(app)}:job:\($0)"] }, within: .seconds(5))
         var jobRecords: [String: [String: String]] = [:]
-        for (job, answer) in zip(jobs, answers ?? []) {
-            if answer.error != nil { throw PlainRedis.Failure.lost }
-            let fields = answer.fields
+        for (job, reply) in zip(jobs, replies ?? []) {
+            if reply.error != nil { throw PlainRedis.Failure.lost }
+            let fields = reply.fields
             if !fields.isEmpty { jobRecords[job] = fields }
         }
         return jobRecords

@@ -12,7 +12,7 @@ import Transport
 
     private let stream: ByteStream
     private let reader = RESPReader()
-    private var answers: [RESPValue] = []
+    private var replies: [RESPValue] = []
     private var wanted = 0
     private var reading: CheckedContinuation<Bool, Never>?
     private lazy var deadline = Timer { [unowned self] in finish(false) }
@@ -50,19 +50,19 @@ import Transport
         let isGood = await withCheckedContinuation { continuation in
             // The check and the wait are one step, so the connection cannot end between them.
             guard !hasEnded else { return continuation.resume(returning: false) }
-            (answers, wanted, reading) = ([], commands.count, continuation)
+            (replies, wanted, reading) = ([], commands.count, continuation)
             bytes.withUnsafeBytes { stream.write($0) }
             deadline.start(after: limit)
         }
         guard isGood else { throw Failure.lost }
-        return answers
+        return replies
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         do {
             try reader.feed(bytes)
-            while let value = try reader.next() { answers.append(value) }
-            if answers.count >= wanted { finish(true) }
+            while let value = try reader.next() { replies.append(value) }
+            if replies.count >= wanted { finish(true) }
         } catch { finish(false) }
     }
 

@@ -31,10 +31,10 @@ import RedisProtocol
             note(job.id, .refused)
             return .refused
         }
-        let answer = try? await redis?.call(["RPUSH", "pushfarm:\(app)", job.text])
-        if answer == nil { redis = nil }
-        if answer?.error != nil { refusals += 1 }
-        let kind: ProducerNote.Kind = answer.map { $0.error == nil ? .accepted : .refused } ?? .unknown
+        let reply = try? await redis?.call(["RPUSH", "pushfarm:\(app)", job.text])
+        if reply == nil { redis = nil }
+        if reply?.error != nil { refusals += 1 }
+        let kind: ProducerNote.Kind = reply.map { $0.error == nil ? .accepted : .refused } ?? .unknown
         note(job.id, kind)
         return kind
     }

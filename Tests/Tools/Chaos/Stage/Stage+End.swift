@@ -42,11 +42,11 @@ extension Stage {
             if !expectation.rollBacks.contains(where: { $0.forgotten.contains(note.at) }) { return false }
         }
         guard let redis = try? await PlainRedis(redis.socket),
-            let answers = try? await redis.call([
+            let replies = try? await redis.call([
                 ["LLEN", "pushfarm:demo"], ["LLEN", "{pushfarm:demo}:taken"],
             ])
         else { return false }
-        return answers.allSatisfy { $0.integer == 0 }
+        return replies.allSatisfy { $0.integer == 0 }
     }
 
     /// Shuts a host down, and complains about processes that remain.
@@ -91,9 +91,9 @@ extension Stage {
         var notes: [EventNote] = []
         var start = "-"
         while true {
-            let answer = try await redis.call(
+            let reply = try await redis.call(
                 ["XRANGE", "{pushfarm:demo}:events", start, "+", "COUNT", "5000"], within: .seconds(30))
-            guard let entries = answer.array, !entries.isEmpty else { return notes }
+            guard let entries = reply.array, !entries.isEmpty else { return notes }
             for entry in entries {
                 guard let fields = entry.array?.last?.fields, let type = fields["type"] else { continue }
                 notes.append(
@@ -108,7 +108,7 @@ extension Stage {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
         let open = ["taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states"]
         var found = names.filter { name in
-            open.contains { name.hasPrefix("{pushfarm:demo}:" + $0) } && !parkedAllowed(name)
+            open.contains { name.hasPrefix("{pushfarm:demo}:" + $0) } && !mayBePaused(name)
         }
         for (command, key) in [("LLEN", "pushfarm:demo"), ("XLEN", "{pushfarm:demo}:results")] {
             let length = try await redis.call([command, key]).integer ?? 0
@@ -117,7 +117,7 @@ extension Stage {
         return found
     }
 
-    private func parkedAllowed(_ name: String) -> Bool { mayPark && !name.contains(":ready:") }
+    private func mayBePaused(_ name: String) -> Bool { mayPause && !name.contains(":ready:") }
 
     /// Writes the checker's evidence into the folder for later analysis.
     private func keep(_ evidence: Evidence) throws {

@@ -48,7 +48,7 @@ import Transport
     /// Complaints of the scenario's own checks.
     package private(set) var complaints: [String] = []
     /// Whether quarantined batches are allowed at the end.
-    package var mayPark = false
+    package var mayPause = false
 
     var producers: [Producer] = []
     var load: Load
@@ -70,7 +70,7 @@ import Transport
         random = SplitMix(seed: seed)
         expectation.hasOneSender = options.connections == 1
         // Clocks count whole milliseconds, and timers may fire a millisecond early.
-        expectation.answerTime = Int64(Self.latency - 2)
+        expectation.responseTime = Int64(Self.latency - 2)
         folder = try TestFolder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/failures", withIntermediateDirectories: true)

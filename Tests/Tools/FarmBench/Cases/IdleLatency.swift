@@ -28,7 +28,7 @@ struct IdleLatency: BenchCase {
             moments = try await samples.push(to: farm)
             try await farm.settled(jobs.pushes + moments.count)
         }
-        var round = Round(company: run.company)
+        var round = Round(shareOfOthers: run.shareOfOthers)
         let jobRecord = try farm.jobRecord(of: samples.ids)
         let arrived = try gateway.counter("accepted") - jobs.pushes
         round.broken = jobRecord.complaints(pushes: moments.count, atGateway: arrived)

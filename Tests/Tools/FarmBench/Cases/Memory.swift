@@ -67,7 +67,7 @@ struct Memory: BenchCase {
                 return try gateway.counter("accepted") >= min(pushes, start + plan.pushes(200_000))
             }
         }
-        round.company = run.company
+        round.shareOfOthers = run.shareOfOthers
         round["worker's peak"] = Self.resident(farm.processes.workers, "VmHWM:")
         round["coordinator"] = Self.resident([farm.coordinatorID], "VmHWM:")
         round["intake"] = Self.resident([farm.processes.intake], "VmHWM:")

@@ -84,7 +84,7 @@ struct SlowGateway: BenchCase {
             let outcome = try await tool.drive(pushes, connections: count, streams: streams)
             round["h2load \(count)"] = outcome.rate
             round.broken += outcome.broken
-            round.company = max(round.company, outcome.company)
+            round.shareOfOthers = max(round.shareOfOthers, outcome.shareOfOthers)
         }
         let jobs = PreparedJobs("b", pushes: pushes, jobSize: 1_000)
         let farm = try await BenchFarm.start(options, gateway, in: folder.path)
@@ -99,6 +99,6 @@ struct SlowGateway: BenchCase {
         round.broken += try await farm.end()
         round["rate \(count)"] = Double(pushes) / ((jobRecord.finishedAt - run.startedAt) / 1_000)
         round["fullness \(count)"] = run.fullness
-        round.company = max(round.company, run.company)
+        round.shareOfOthers = max(round.shareOfOthers, run.shareOfOthers)
     }
 }

@@ -83,7 +83,7 @@ struct Throughput: BenchCase {
         round["h2load"] = outcome.own
         round["h2load's rate"] = outcome.rate
         round["h2load's gateway"] = outcome.gateway
-        round.company = max(round.company, outcome.company)
+        round.shareOfOthers = max(round.shareOfOthers, outcome.shareOfOthers)
         round.broken += outcome.broken
     }
 

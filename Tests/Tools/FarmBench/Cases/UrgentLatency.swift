@@ -62,7 +62,7 @@ struct UrgentLatency: BenchCase {
         round.broken += jobRecord.complaints(
             pushes: jobs.pushes + moments.count, atGateway: try gateway.counter("accepted"))
         round.broken += try await farm.end()
-        round.company = max(round.company, run.company)
+        round.shareOfOthers = max(round.shareOfOthers, run.shareOfOthers)
         round[isAlone ? "rate alone" : "rate beside high"] = bulk
         if !isAlone {
             let latencies = try await Samples.latencies(moments, gateway, in: folder.path)

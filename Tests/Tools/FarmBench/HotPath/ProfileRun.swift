@@ -44,7 +44,7 @@ package struct ProfileRun {
             throw Overdue(description: "perf reports nothing: \(report.error)\(perf?.error ?? "")")
         }
         let whole = run.use.workers / Double(jobs.pushes) * 1e6
-        return table(shares, whole) + ["others had \(BenchTable.percent(run.company)) of these cores"]
+        return table(shares, whole) + ["others had \(BenchTable.percent(run.shareOfOthers)) of these cores"]
     }
 
     private func table(_ shares: PerfShares, _ whole: Double) -> [String] {

@@ -26,8 +26,8 @@ package struct BenchFinding: Codable, Sendable, Hashable {
             + missing.map { "not measured: \($0)" }
     }
 
-    package var company: Spread? { Spread(rounds.map(\.company)) }
-    package var hadTooMuchCompany: Bool { (company?.greatest ?? 0) > Self.tooMuchCompany }
+    package var shareOfOthers: Spread? { Spread(rounds.map(\.shareOfOthers)) }
+    package var hadTooMuchCompany: Bool { (shareOfOthers?.greatest ?? 0) > Self.tooMuchCompany }
 
     /// Whether every bar is met and no promise is broken.
     package var isGood: Bool { broken.isEmpty && figures.allSatisfy { $0.isReached != false } }

@@ -9,8 +9,8 @@ package struct BenchTable {
         let table = TextTable([head] + finding.figures.map(row), left: [0, 7])
         lines += table.lines.map { "    " + $0 }
         lines += finding.broken.map { "    BROKEN: \($0)" }
-        if let company = finding.company {
-            let shares = "\(percent(company.median)) (at most \(percent(company.greatest)))"
+        if let shareOfOthers = finding.shareOfOthers {
+            let shares = "\(percent(shareOfOthers.median)) (at most \(percent(shareOfOthers.greatest)))"
             lines.append("    others had \(shares) of these cores")
             if finding.hadTooMuchCompany {
                 lines.append(

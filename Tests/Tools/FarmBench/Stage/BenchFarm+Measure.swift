@@ -9,7 +9,7 @@ extension BenchFarm {
         /// The share of the cores that the measured processes used.
         let fullness: Double
         /// The share of the cores that other processes used.
-        let company: Double
+        let shareOfOthers: Double
     }
 
     func measure(_ cores: Cores, _ work: () async throws -> Void) async throws -> Run {
@@ -20,7 +20,7 @@ extension BenchFarm {
         let now = CoreUse.now(of: cores)
         return Run(
             startedAt: startedAt, use: used, fullness: now.share(of: used.all, since: cpu),
-            company: now.company(since: cpu, ours: used.all))
+            shareOfOthers: now.shareOfOthers(since: cpu, ours: used.all))
     }
 }
 
@@ -35,6 +35,6 @@ extension Round {
         self["redis"] = each(run.use.redis)
         self["gateway"] = each(run.use.gateway)
         self["fullness"] = run.fullness
-        company = max(company, run.company)
+        shareOfOthers = max(shareOfOthers, run.shareOfOthers)
     }
 }

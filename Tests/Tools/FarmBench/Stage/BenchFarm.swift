@@ -83,7 +83,7 @@ final class BenchFarm {
     }
 
     func push(_ jobs: PreparedJobs) throws {
-        for piece in jobs.pieces { try client.send(prepared: piece.bytes, answers: piece.commands) }
+        for piece in jobs.pieces { try client.send(prepared: piece.bytes, replies: piece.commands) }
     }
 
     /// Redis's time in milliseconds since 1970.

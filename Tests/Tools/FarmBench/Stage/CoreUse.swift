@@ -33,7 +33,7 @@ package struct CoreUse: Sendable, Hashable {
     }
 
     /// The share of the time since `before` that other processes used, if the bench used `ours` seconds.
-    package func company(since before: CoreUse, ours: Double) -> Double {
+    package func shareOfOthers(since before: CoreUse, ours: Double) -> Double {
         let (worked, rested) = (busy - before.busy, idle - before.idle)
         return worked + rested > 0 ? max(0, worked - ours) / (worked + rested) : 0
     }

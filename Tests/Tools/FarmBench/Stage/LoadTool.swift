@@ -13,7 +13,7 @@ struct LoadTool {
         var own = 0.0
         /// Processor time of the simulator for each request, in microseconds.
         var gateway = 0.0
-        var company = 0.0
+        var shareOfOthers = 0.0
         var broken: [String] = []
     }
 
@@ -56,11 +56,11 @@ struct LoadTool {
         let gatewayBefore = ProcessTime.seconds(of: gateway.process.pid)
         let (text, time) = try await run(requests, connections: connections, streams: streams)
         let gatewayTime = ProcessTime.seconds(of: gateway.process.pid) - gatewayBefore
-        let company = CoreUse.now(of: cores).company(since: before, ours: time + gatewayTime)
+        let shareOfOthers = CoreUse.now(of: cores).shareOfOthers(since: before, ours: time + gatewayTime)
         guard let report = LoadReport(text) else { throw Overdue(description: "h2load says: \(text)") }
         var outcome = Outcome(
             rate: report.rate, own: (time - start) / Double(requests) * 1e6,
-            gateway: gatewayTime / Double(requests) * 1e6, company: company)
+            gateway: gatewayTime / Double(requests) * 1e6, shareOfOthers: shareOfOthers)
         let arrived = try gateway.counter("accepted") - accepted
         if report.succeeded != requests || arrived != requests {
             outcome.broken.append("h2load: \(requests) wanted, \(report.succeeded) done, \(arrived) accepted")

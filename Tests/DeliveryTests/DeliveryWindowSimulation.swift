@@ -8,8 +8,8 @@ import StoreProtocol
 
 /// A worker's window between a model of Redis and a gateway with random responses. One clock and one seed decide all events.
 /// Replies are lost, Redis returns to an earlier state, and shards are withdrawn, taken over and returned.
-struct WindowSimulation {
-    typealias Place = ModelRedis.Place
+struct DeliveryWindowSimulation {
+    typealias PushPosition = ModelRedis.PushPosition
 
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
@@ -21,14 +21,14 @@ struct WindowSimulation {
     }
 
     private enum Wire {
-        case action(Window.Action)
+        case action(DeliveryWindow.Action)
         case checkOut(Checkout)
     }
 
     private struct Flying {
         let batch: HeldBatch
         let position: Int
-        var place: Place { Place(batch: batch.id, position: position) }
+        var place: PushPosition { PushPosition(batch: batch.id, position: position) }
     }
 
     private static let shards = 3
@@ -36,7 +36,7 @@ struct WindowSimulation {
     private var random: SplitMix
     private let troubles: Troubles
     private let limit: Int
-    private let window: Window
+    private let window: DeliveryWindow
     private var redis = ModelRedis()
     /// Earlier states of Redis and the time of each state.
     private var past: [(at: ContinuousClock.Instant, redis: ModelRedis)] = []
@@ -44,12 +44,12 @@ struct WindowSimulation {
     /// Calls in flight to Redis.
     private var wire: [Wire] = []
     private var isConnected = true
-    private var nextLook = ContinuousClock.now + .seconds(5)
+    private var nextPoll = ContinuousClock.now + .seconds(5)
     private var flying: [Flying] = []
     /// Final outcomes that the worker has received from the gateway.
-    private var known: Set<Place> = []
+    private var known: Set<PushPosition> = []
     /// Positions that are closed according to a reply of Redis.
-    private var shown: Set<Place> = []
+    private var shown: Set<PushPosition> = []
     /// The send credit of each batch.
     private var credit: [BatchID: Int] = [:]
     private var putBack: Set<BatchID> = []
@@ -59,7 +59,7 @@ struct WindowSimulation {
     private var isQuiet = false
     private(set) var sent = 0
 
-    init(seed: UInt64, troubles: Troubles, make: (ContinuousClock.Instant) -> Window) {
+    init(seed: UInt64, troubles: Troubles, make: (ContinuousClock.Instant) -> DeliveryWindow) {
         random = SplitMix(seed: seed)
         self.troubles = troubles
         limit = Int.random(in: 80...200, using: &random)
@@ -72,7 +72,7 @@ struct WindowSimulation {
     /// Runs the whole simulation.
     mutating func run(steps: Int = 350) throws {
         for _ in 0..<steps { try step() }
-        try calmDown()
+        try endFaults()
     }
 
     // MARK: Steps
@@ -82,7 +82,7 @@ struct WindowSimulation {
         window.now = now
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<30: try send()
-        case 30..<55: try answer()
+        case 30..<55: try respond()
         case 55..<78: try deliver()
         case 78..<84: tick()
         case 84..<90: checkOut()
@@ -158,7 +158,7 @@ struct WindowSimulation {
         }
     }
 
-    private mutating func answer() throws {
+    private mutating func respond() throws {
         for _ in 0..<Int.random(in: 1...30, using: &random) {
             guard let index = flying.indices.randomElement(using: &random) else { return }
             let push = flying.remove(at: index)
@@ -189,9 +189,9 @@ struct WindowSimulation {
     }
 
     private mutating func tick() {
-        if nextLook <= now {
+        if nextPoll <= now {
             window.searchBatches()
-            nextLook = now + .seconds(5)
+            nextPoll = now + .seconds(5)
         }
         guard isConnected, window.delay != nil else { return }
         window.reportDue()
@@ -238,9 +238,9 @@ struct WindowSimulation {
         case .action(.report(let call, let report)):
             var reply: Report.Reply?
             change { reply = $0.report(report) }
-            guard let reply, !isLost else { return window.answered(call, .failure(lost)) }
+            guard let reply, !isLost else { return window.reported(call, .failure(lost)) }
             note(report, reply)
-            window.answered(call, .success(reply))
+            window.reported(call, .success(reply))
         case .action(.repeated(let report)):
             var reply: Report.Reply?
             change { reply = $0.report(report) }
@@ -269,12 +269,12 @@ struct WindowSimulation {
 
     private mutating func show(_ id: BatchID, _ map: [UInt8]) {
         for position in map.indices where map[position] == UInt8(ascii: "x") {
-            shown.insert(Place(batch: id, position: position))
+            shown.insert(PushPosition(batch: id, position: position))
         }
     }
 
     private mutating func finished(_ id: BatchID) {
-        for position in 0..<40 { shown.insert(Place(batch: id, position: position)) }
+        for position in 0..<40 { shown.insert(PushPosition(batch: id, position: position)) }
     }
 
     // MARK: Trouble
@@ -307,7 +307,7 @@ struct WindowSimulation {
         let lost = StoreError.redis(.notConnected("lost"))
         switch call {
         case .checkOut(let request): window.checkedOut(request, .failure(lost))
-        case .action(.report(let call, _)): window.answered(call, .failure(lost))
+        case .action(.report(let call, _)): window.reported(call, .failure(lost))
         case .action(.repeated(let report)): window.repeated(report, .failure(lost))
         case .action(.putBack(let call, _)): window.putBack(call, .failure(lost))
         case .action: break
@@ -345,7 +345,7 @@ struct WindowSimulation {
             for id in redis.flight[shard] ?? [] { redis.takeBack(id) }
             guard isFast, let id = redis.ready[shard]?.first, let batch = redis.batches[id] else { return }
             for position in batch.isOpen.indices where batch.isOpen[position] {
-                if Bool.random(using: &random) { redis.close(Place(batch: id, position: position)) }
+                if Bool.random(using: &random) { redis.close(PushPosition(batch: id, position: position)) }
             }
         }
         self.random = random
@@ -406,17 +406,17 @@ struct WindowSimulation {
         if flying.count > limit {
             throw BrokenInvariant(description: "\(flying.count) in flight, \(limit) allowed")
         }
-        let sum = window.held.values.reduce(0) { $0 + $1.exposure + $1.asked } + window.checkouts.credit
-        guard window.exposure == sum else {
-            throw BrokenInvariant(description: "the tally says \(window.exposure), the batches say \(sum)")
+        let sum = window.held.values.reduce(0) { $0 + $1.creditInUse + $1.asked } + window.checkouts.credit
+        guard window.creditInUse == sum else {
+            throw BrokenInvariant(description: "the tally says \(window.creditInUse), the batches say \(sum)")
         }
-        if troubles.isSubset(of: .losses), window.exposure > limit {
-            throw BrokenInvariant(description: "exposed to \(window.exposure), \(limit) allowed")
+        if troubles.isSubset(of: .losses), window.creditInUse > limit {
+            throw BrokenInvariant(description: "exposed to \(window.creditInUse), \(limit) allowed")
         }
     }
 
     /// Ends all faults. Every push must then get an outcome.
-    private mutating func calmDown() throws {
+    private mutating func endFaults() throws {
         isQuiet = true
         if !isConnected { connect() }
         giveBackShards()
@@ -443,13 +443,13 @@ struct WindowSimulation {
             }
             throw BrokenInvariant(
                 description:
-                    "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
+                    "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.creditInUse) of \(limit), "
                     + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "pending"), "
                     + "\(window.checkouts.isPending ? "checking out" : ""), lists \(redis.ready) \(redis.flight)"
             )
         }
-        guard window.exposure == 0 else {
-            throw BrokenInvariant(description: "exposure of \(window.exposure) is left")
+        guard window.creditInUse == 0 else {
+            throw BrokenInvariant(description: "exposure of \(window.creditInUse) is left")
         }
         if let lost = known.subtracting(redis.reported).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {
             throw BrokenInvariant(description: "the outcome of \(lost) was never reported")

@@ -1,5 +1,5 @@
 /// A command to the coordinators of all hosts, sent on the channel ``FarmKeys/commands``.
-package enum HostCommand: Equatable, Sendable {
+package enum CoordinatorMessage: Equatable, Sendable {
     /// A host joins or is about to leave, so receivers read the hosts hash.
     case hosts
     /// A host left as planned, so receivers do not wait for its return.

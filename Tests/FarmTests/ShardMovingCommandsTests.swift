@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Operator commands that move shards between hosts under load.
-@Suite(.startsProcesses(limit: .seconds(240))) struct HostCommandTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct ShardMovingCommandsTests {
     private static let pace = ["latency 30ms", "streams 50"]
 
     private func farm(_ names: [String] = ["alpha", "beta"], lines: [String] = []) async throws -> Farm {
@@ -254,12 +254,12 @@ import Testing
                 "XADD", "{pushfarm}:operations", "*", "id", id, "by", "test", "host", "alpha", "verb",
                 "upgrade", "arguments", words.joined(separator: "\n"))
             try client.run("PUBLISH", "{pushfarm}:commands", "operation")
-            let answer = try await eventually("the operation has a reply") {
+            let result = try await eventually("the operation has a reply") {
                 try client.run("HGET", "{pushfarm}:operation:\(id)", "host:alpha").text
                     .flatMap { $0.hasPrefix("accepted") || $0.hasPrefix("working") ? nil : $0 }
             }
             #expect(
-                answer.hasPrefix("refused no operator names a program to run: set program in this host's")
+                result.hasPrefix("refused no operator names a program to run: set program in this host's")
             )
         }
         // The coordinator also refuses to start a configured program whose file other users may write.

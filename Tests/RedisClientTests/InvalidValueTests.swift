@@ -6,7 +6,7 @@ import Testing
 @testable import StoreProtocol
 
 /// Checks values that no script writes, in keys of the right type. Such a value must not stop the work on other values.
-@Suite struct SpoiltValueTests {
+@Suite struct InvalidValueTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
@@ -39,7 +39,7 @@ import Testing
     {
         let settle = try twoEntries()
         try fixture.redis.run("HSET", Self.app + "job:a", name, value)
-        #expect(try fixture.perform(settle).booked == 2)
+        #expect(try fixture.perform(settle).settledCount == 2)
         #expect(try field("job:b", "delivered") == "2" && field("job:b", "state") == "finished")
         #expect(try field("load", "open") == "0" && field("load", "settled") == "4")
         if name != "delayed", name != "accepted" {
@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: values) func `a wrong load count does not block settlement`(value: String) throws {
         let settle = try twoEntries()
         try fixture.redis.run("HSET", Self.app + "load", "open", value, "settled", value)
-        #expect(try fixture.perform(settle).booked == 2)
+        #expect(try fixture.perform(settle).settledCount == 2)
         #expect(try field("job:b", "state") == "finished" && field("load", "settled") == "4")
     }
 
@@ -79,12 +79,12 @@ import Testing
     @Test func `suppressions are removed as far as their records are found`() throws {
         let settle = try twoEntries()
         var settlements = settle.settlements
-        (settlements[0].answers, settlements[0].scopes) = (3, [StoreFixture.scope])
+        (settlements[0].responses, settlements[0].scopes) = (3, [StoreFixture.scope])
         settlements[0].invalidTokens = [StoreFixture.dead([1, 1]), StoreFixture.dead([1, 2])]
         try fixture.redis.run("HSET", Self.app + "guard", "answers", "1000", "bad", "200")
         try fixture.redis.run("SET", Self.app + "suppressed:07", "x")
         try fixture.redis.run("RPUSH", Self.app + "unproven", "07 1-1", "08 abc", "nonsense")
-        #expect(try fixture.perform(Settle(settlements)).booked == 2)
+        #expect(try fixture.perform(Settle(settlements)).settledCount == 2)
         #expect(try field("job:b", "state") == "finished" && field("guard", "state") == "held")
         #expect(try fixture.redis.run("LLEN", Self.app + "unconfirmed").integer == 2)
     }
@@ -98,7 +98,7 @@ import Testing
             try fixture.redis.run(command)
         }
         try fixture.redis.run("HSET", Self.app + "guard", "state", "held")
-        _ = try fixture.perform(SettleUnconfirmed(.confirm))
+        _ = try fixture.perform(ResolveUnconfirmed(.confirm))
         #expect(try fixture.redis.run("XLEN", Self.app + "suppressed:01").integer == 1)
         #expect(try field("suppression", "01") != nil)
     }

@@ -9,10 +9,10 @@ import Testing
 
 /// Checks that pushes of lane high are sent first even if a campaign has filled the window, and that lane bulk keeps its minimum
 /// share.
-@Suite struct WindowLanesTests {
+@Suite struct DeliveryWindowLanesTests {
     /// A model of Redis with shard 0 only and batches in both lists. Redis replies to every call at once.
     private final class Lists {
-        let window = Window(worker: "w", now: .now)
+        let window = DeliveryWindow(worker: "w", now: .now)
         var waiting: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var sent: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var calls: [Checkout.Lanes] = []
@@ -33,8 +33,8 @@ import Testing
         func fill() {
             for _ in 0..<200 {
                 let call = window.checkOut(wantsMore: true)
-                if let call { answer(call) }
-                if !answerReports(), call == nil { return }
+                if let call { respond(call) }
+                if !replyToReports(), call == nil { return }
             }
         }
 
@@ -60,10 +60,10 @@ import Testing
             for (batch, position) in inFlight.prefix(count) { window.delivered(batch, position) }
             inFlight.removeFirst(min(count, inFlight.count))
             window.reportDue()
-            while answerReports() {}
+            while replyToReports() {}
         }
 
-        private func answer(_ call: Checkout) {
+        private func respond(_ call: Checkout) {
             var credit = call.credit
             var batches: [Checkout.Batch] = []
             if call.known == nil { calls.append(call.lanes) }
@@ -99,13 +99,13 @@ import Testing
                         pauseReason: nil, nonEmptyShards: isLeft ? [0] : [], fenced: [], batches: batches)))
         }
 
-        private func answerReports() -> Bool {
+        private func replyToReports() -> Bool {
             var hasSome = false
             for action in window.takeActions() {
                 guard case .report(let call, let report) = action else { continue }
                 hasSome = true
                 let open = max(0, report.expectedOpen ?? 0)
-                window.answered(
+                window.reported(
                     call,
                     .success(
                         .taken(Report.State(open: open, granted: report.wanted, isDone: open == 0))))
@@ -119,7 +119,7 @@ import Testing
         lists.waiting[.bulk] = 100_000
         lists.fill()
         lists.send(atMost: 1000)
-        #expect(lists.window.exposure <= 1000 - 125)
+        #expect(lists.window.creditInUse <= 1000 - 125)
         lists.waiting[.high] = 3
         lists.signal()
         lists.fill()
@@ -183,13 +183,13 @@ import Testing
         #expect(lists.early == 0 && lists.sent[.bulk]! > 400)
     }
 
-    @Test func `exposure stays within the limit in all lanes`() {
+    @Test func `creditInUse stays within the limit in all lanes`() {
         let lists = Lists(limit: 300)
         lists.waiting = [.high: 50_000, .bulk: 50_000]
         for step in 0..<500 {
             lists.signal()
             lists.fill()
-            #expect(lists.window.exposure <= 300)
+            #expect(lists.window.creditInUse <= 300)
             lists.send(atMost: 37 + step % 90)
             lists.deliver(50)
         }

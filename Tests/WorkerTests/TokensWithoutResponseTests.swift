@@ -6,7 +6,7 @@ import Testing
 @testable import Worker
 
 /// Tokens to which the gateway never responds, beside other tokens.
-@Suite(.timeLimit(.minutes(5))) struct UnansweredTokensTests {
+@Suite(.timeLimit(.minutes(5))) struct TokensWithoutResponseTests {
     /// The pushes without a response occupy their streams for longer than the test waits.
     @Test(arguments: [1, 4]) func `pushes pass others without a response in any shard`(
         connections: Int

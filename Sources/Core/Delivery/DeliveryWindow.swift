@@ -7,10 +7,10 @@ package import StoreProtocol
 /// The inputs of the window are batches, responses of the gateway and replies of Redis. The outputs are the next push and
 /// ``Action`` values. The window owns no connection, timer or clock. Separate parts keep the held batches and the queues for
 /// sending, reports, returns and credit.
-package final class Window {
+package final class DeliveryWindow {
     /// A call to Redis whose reply must be passed to the window, or a message to the coordinator.
     package enum Action {
-        /// The reply goes to ``answered(_:_:)``.
+        /// The reply goes to ``reported(_:_:)``.
         case report(Call, Report)
         /// The reply goes to ``putBack(_:_:)``.
         case putBack(Call, PutBack)
@@ -43,7 +43,7 @@ package final class Window {
     }
 
     let worker: String
-    let tally: ExposureTally
+    let creditTotal: CreditTotal
     var held = HeldBatches()
     var queues = LaneQueues()
     var suspects = SuspectQueue()
@@ -69,14 +69,14 @@ package final class Window {
         self.worker = worker
         self.now = now
         faults = FaultInjection(fault)
-        tally = ExposureTally()
-        credit = CreditQueue(tally)
-        checkouts = ShardCheckouts(tally)
+        creditTotal = CreditTotal()
+        credit = CreditQueue(creditTotal)
+        checkouts = ShardCheckouts(creditTotal)
     }
 
     package var shards: ReadyShards { checkouts.shards }
     /// The number of granted positions without a known outcome, plus the requested credit.
-    package var exposure: Int { tally.sum }
+    package var creditInUse: Int { creditTotal.sum }
     /// The delay until ``reportDue()`` must be called; nil when no call is due.
     package var delay: Duration? { reports.delay }
     /// Whether the window has no held batch and no call in progress.
@@ -167,7 +167,7 @@ package final class Window {
         let one = HeldBatch(
             number: held.nextNumber(), id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
             delivery: given.delivery, granted: given.granted, suspicion: given.suspicion, map: given.map,
-            batch: batch, tally: tally, route: held.route(of: given.id), faults: faults)
+            batch: batch, creditTotal: creditTotal, route: held.route(of: given.id), faults: faults)
         if let past = recent[given.id] { one.restore(past) }
         held.add(one)
         activate(one)

@@ -3,7 +3,7 @@ import PushModel
 package import StoreProtocol
 
 /// Checks out batches of served shards, and releases withdrawn shards.
-extension Window {
+extension DeliveryWindow {
     /// The least credit that justifies a call to Redis, because each call and each job in a call costs time in Redis. The minimum
     /// is lower if the reserve is smaller or if bulk is due. While no push of lane high is held, `smallestCredit` is enough.
     private static let worthwhileCredit = 256
@@ -49,7 +49,7 @@ extension Window {
 
     /// Handles the reply to a checkout, or its failure.
     package func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
-        checkouts.answered(request, result)
+        checkouts.checkedOut(request, result)
         guard case .success(let reply) = result else { return reports.pause(from: now) }
         for batch in reply.batches { accept(batch) }
         for shard in reply.fenced {

@@ -3,7 +3,7 @@
 /// Larger numbers make no sense: in milliseconds, they are times after the year 10,000; in bytes, they are sizes above 256 TB.
 /// Within the limit, the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767. So code may add two times, or
 /// convert seconds to milliseconds, without a check.
-@usableFromInline package enum ForeignNumber {
+@usableFromInline package enum WholeNumber {
     @usableFromInline package static let limit: Int64 = 1 << 48
 
     /// Reads digits in a radix up to 36, with an optional sign.
@@ -45,54 +45,54 @@
 
 extension FixedWidthInteger {
     /// Reads a number that comes from outside.
-    /// - Returns: nil unless the text is a number within ``ForeignNumber/limit`` that fits the type.
+    /// - Returns: nil unless the text is a number within ``WholeNumber/limit`` that fits the type.
     @inlinable package init?(foreign text: some StringProtocol, radix: Int = 10) {
         self.init(foreign: text.utf8, radix: radix)
     }
 
     /// Reads a number that comes from outside, from bytes of text.
     @inlinable package init?(foreign text: some Sequence<UInt8>, radix: Int = 10) {
-        let number: Int64? = ForeignNumber.parse(text, radix: radix)
-        guard let number, number.magnitude <= ForeignNumber.limit.magnitude else { return nil }
+        let number: Int64? = WholeNumber.parse(text, radix: radix)
+        guard let number, number.magnitude <= WholeNumber.limit.magnitude else { return nil }
         self.init(exactly: number)
     }
 
     /// Reads a number of any size that fits the type. Use this initializer only for numbers that are compared and never added.
     @inlinable package init?(unbounded text: some StringProtocol, radix: Int = 10) {
-        let number: Self? = ForeignNumber.parse(text.utf8, radix: radix)
+        let number: Self? = WholeNumber.parse(text.utf8, radix: radix)
         guard let number else { return nil }
         self = number
     }
 
-    /// Converts a number from outside. A number out of range becomes the nearest value that is within ``ForeignNumber/limit`` and
+    /// Converts a number from outside. A number out of range becomes the nearest value that is within ``WholeNumber/limit`` and
     /// fits the type.
     @inlinable package init(foreign number: some BinaryInteger) {
-        let limit = ForeignNumber.limit
+        let limit = WholeNumber.limit
         self.init(clamping: Swift.min(Swift.max(Int64(clamping: number), -limit), limit))
     }
 }
 
-/// Limits log lines about refused values: one line per place in ten minutes.
+/// Limits log lines about refused values: one line per source in ten minutes.
 package struct RefusedValueLog: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let pause = Duration.seconds(600)
-    /// The maximum number of places that are remembered. At other places, refusals are not logged.
-    package static let mostPlaces = 256
+    /// The maximum number of sources that are remembered. At other sources, refusals are not logged.
+    package static let mostSources = 256
 
     private var reported: [String: Instant] = [:]
 
     package init() {}
 
-    /// Records that a value was refused at a place, such as a key, a field or a channel.
+    /// Records that a value was refused at a source, such as a key, a field or a channel.
     /// - Returns: whether to log the refusal.
-    package mutating func shouldReport(at place: String, now: Instant) -> Bool {
-        if let last = reported[place], now < last + Self.pause { return false }
-        if reported.count >= Self.mostPlaces, reported[place] == nil {
+    package mutating func shouldReport(at source: String, now: Instant) -> Bool {
+        if let last = reported[source], now < last + Self.pause { return false }
+        if reported.count >= Self.mostSources, reported[source] == nil {
             reported = reported.filter { now < $0.value + Self.pause }
-            guard reported.count < Self.mostPlaces else { return false }
+            guard reported.count < Self.mostSources else { return false }
         }
-        reported[place] = now
+        reported[source] = now
         return true
     }
 }

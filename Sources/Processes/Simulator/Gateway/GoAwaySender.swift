@@ -2,7 +2,7 @@ import EventLoop
 import HTTP2
 
 /// Sends a connection's GOAWAY, at once or after an announcement, and decides which requests are still processed.
-@Loop final class Farewell {
+@Loop final class GoAwaySender {
     /// The time between the announcement and the GOAWAY that names the last stream.
     private static let notice = Duration.milliseconds(100)
 

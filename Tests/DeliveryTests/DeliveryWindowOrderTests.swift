@@ -7,8 +7,8 @@ import Testing
 @testable import StoreProtocol
 
 /// Checks that batches of one list keep their order even if some batches are being returned to Redis.
-struct WindowOrderTests {
-    private let window = Window(worker: "w", now: .now)
+struct DeliveryWindowOrderTests {
+    private let window = DeliveryWindow(worker: "w", now: .now)
     private static let token = FenceToken(Array("1:n:h".utf8))
 
     private func given(_ number: Int, lane: String = "h") -> Checkout.Batch {
@@ -19,7 +19,7 @@ struct WindowOrderTests {
     }
 
     /// Returns a batch with four pushes, two of them sent, and the batch's request for more credit.
-    private func asking() throws -> (batch: HeldBatch, call: Window.Call) {
+    private func asking() throws -> (batch: HeldBatch, call: DeliveryWindow.Call) {
         window.assign([3: Self.token])
         window.accept(
             Checkout.Batch(
@@ -40,7 +40,7 @@ struct WindowOrderTests {
     @Test func `a batch that gets more credit is sent before younger batches despite a due report`() throws {
         let (batch, call) = try asking()
         window.delivered(batch, 0)
-        window.answered(call, .success(.taken(Report.State(open: 4, granted: 4, isDone: false))))
+        window.reported(call, .success(.taken(Report.State(open: 4, granted: 4, isDone: false))))
         window.accept(given(2))
         #expect(window.nextBatch(hasExclusiveTurn: true)?.batch === batch)
     }
@@ -54,7 +54,7 @@ struct WindowOrderTests {
         #expect(window.nextBatch(hasExclusiveTurn: true)?.batch === batch)
     }
 
-    private func returned() -> [(call: Window.Call, batch: BatchID)] {
+    private func returned() -> [(call: DeliveryWindow.Call, batch: BatchID)] {
         window.takeActions().compactMap { action in
             guard case .putBack(let call, let request) = action else { return nil }
             return request.batches.first.map { (call, $0.id) }
@@ -106,12 +106,12 @@ struct WindowOrderTests {
     @Test func `a restored Redis is asked for the state of a batch before the return`() throws {
         try loseReturn()
         window.reconnected(isOther: true)
-        var asked: [BatchID: Window.Call] = [:]
+        var asked: [BatchID: DeliveryWindow.Call] = [:]
         for case .report(let call, let report) in window.takeActions() { asked[report.batch] = call }
         let question = try #require(asked[given(1).id])
         #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
         let state = Report.State(open: 1, granted: 1, isDone: false, map: Array(".".utf8))
-        window.answered(question, .success(.taken(state)))
+        window.reported(question, .success(.taken(state)))
         #expect(returned().map(\.batch).contains(given(1).id))
         #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
     }

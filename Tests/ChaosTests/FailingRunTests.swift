@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 /// Checks that a chaos run can fail. A run that cannot fail proves nothing.
-@Suite(.timeLimit(.minutes(5))) struct SabotageTests {
+@Suite(.timeLimit(.minutes(5))) struct FailingRunTests {
     @Test func `a chaos run finds a lost batch and a forged number`() async throws {
         let outcome = try await onLoop {
             let keep = FileManager.default.temporaryDirectory.path + "/pf-sabotage"

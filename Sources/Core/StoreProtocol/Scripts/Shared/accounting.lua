@@ -11,8 +11,8 @@ local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
 -- Returns whether the segment table of a body can be read and lists as many positions as the map.
 local function is_readable(body, map)
     local positions = 0
-    local isWell = pcall(each_segment, body, function(_, _, last) positions = last end)
-    return isWell and positions == #map
+    local isReadable = pcall(each_segment, body, function(_, _, last) positions = last end)
+    return isReadable and positions == #map
 end
 
 local function check(id, where, sums)

@@ -2,7 +2,7 @@ import FarmPolicy
 package import PushModel
 
 /// Chooses the next batch to send, and limits the credit of each lane.
-extension Window {
+extension DeliveryWindow {
     /// Begins a new turn, in which batches skipped in the last turn are eligible again.
     package func beginTurn() { queues.beginTurn() }
 
@@ -72,7 +72,7 @@ extension Window {
     package var hasSuspectInFlight: Bool { suspects.hasInFlight() }
 
     /// Whether, among the app's batches, only the suspect batch has pushes in flight or credit.
-    package var isClearForSuspect: Bool { exposure == (suspect.map { $0.exposure + $0.asked } ?? 0) }
+    package var isClearForSuspect: Bool { creditInUse == (suspect.map { $0.creditInUse + $0.asked } ?? 0) }
 
     /// Whether bulk pushes may be queued in the window or in Redis.
     private var bulkWaits: Bool {

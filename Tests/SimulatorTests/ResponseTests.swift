@@ -7,7 +7,7 @@ import PushModel
 import Simulator
 import Testing
 
-@Suite struct AnswerTests {
+@Suite struct ResponseTests {
     @Test func `a valid push is accepted with its id and noted in the ledger`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connect()
@@ -15,7 +15,7 @@ import Testing
             let fields = [
                 ("apns-expiration", "1780000000"), ("apns-priority", "5"), ("apns-collapse-id", "a\"b"),
             ]
-            #expect(try await client.push(fields) == .answer(200))
+            #expect(try await client.push(fields) == .response(200))
             let line = try #require(try test.ledger().first)
             #expect(line["connection"] == "1")
             #expect(line["stream"] == "1")
@@ -39,7 +39,7 @@ import Testing
     @Loop private func idOfPush(at test: TestGateway) async throws -> String {
         let client = try await test.connect()
         client.authorization = try test.authorization()
-        guard case .answered(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
+        guard case .responded(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
             throw TestGateway.Unexpected(what: "not accepted")
         }
         return id
@@ -88,7 +88,7 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connect()
             client.authorization = try test.authorization()
-            guard case .answered(let status, let body, _, _) = try await client.push(row.fields) else {
+            guard case .responded(let status, let body, _, _) = try await client.push(row.fields) else {
                 Issue.record("no answer")
                 return
             }
@@ -101,22 +101,22 @@ import Testing
     @Test func `method, path and payload are checked`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
-            #expect(try await client.push(method: "PUT") == .answer(405, "MethodNotAllowed"))
-            #expect(try await client.push(path: "/2/device/00") == .answer(404, "BadPath"))
-            #expect(try await client.push(path: "/3/device/") == .answer(400, "MissingDeviceToken"))
-            #expect(try await client.push(token: "xyz") == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(method: "PUT") == .response(405, "MethodNotAllowed"))
+            #expect(try await client.push(path: "/2/device/00") == .response(404, "BadPath"))
+            #expect(try await client.push(path: "/3/device/") == .response(400, "MissingDeviceToken"))
+            #expect(try await client.push(token: "xyz") == .response(400, "BadDeviceToken"))
             for short in ["a7", String(repeating: "a7", count: 7)] {
-                #expect(try await client.push(token: short) == .answer(400, "BadDeviceToken"))
+                #expect(try await client.push(token: short) == .response(400, "BadDeviceToken"))
             }
-            #expect(try await client.push(token: String(repeating: "a7", count: 8)) == .answer(200))
-            #expect(try await client.push(body: "") == .answer(400, "PayloadEmpty"))
+            #expect(try await client.push(token: String(repeating: "a7", count: 8)) == .response(200))
+            #expect(try await client.push(body: "") == .response(400, "PayloadEmpty"))
             let largest = String(repeating: "x", count: 4_096)
-            #expect(try await client.push(body: largest) == .answer(200))
-            #expect(try await client.push(body: largest + "x") == .answer(413, "PayloadTooLarge"))
+            #expect(try await client.push(body: largest) == .response(200))
+            #expect(try await client.push(body: largest + "x") == .response(413, "PayloadTooLarge"))
             let voip = [("apns-push-type", "voip"), ("apns-topic", "com.example.demo.voip")]
-            #expect(try await client.push(body: largest + "x", voip) == .answer(200))
+            #expect(try await client.push(body: largest + "x", voip) == .response(200))
             let huge = String(repeating: "x", count: 70_000)
-            #expect(try await client.push(body: huge) == .answer(413, "PayloadTooLarge"))
+            #expect(try await client.push(body: huge) == .response(413, "PayloadTooLarge"))
         }
     }
 
@@ -124,7 +124,7 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             for body in ["[1]", "{\"aps\":", "[1]", "{}"] {
-                #expect(try await client.push(body: body) == .answer(200))
+                #expect(try await client.push(body: body) == .response(200))
             }
             let warnings = try test.ledger().map { $0["warning"] }
             #expect(warnings[1] == "the payload is not a JSON object")
@@ -141,21 +141,23 @@ import Testing
             func token(_ prefix: String) -> String {
                 prefix + String(repeating: "5", count: 64 - prefix.count)
             }
-            #expect(try await client.push(token: token("bad00000")) == .answer(400, "BadDeviceToken"))
-            #expect(try await client.push(token: token("BAD10000")) == .answer(400, "DeviceTokenNotForTopic"))
-            #expect(try await client.push(token: token("bad20000")) == .answer(400, "BadDeviceToken"))
-            #expect(try await client.push(token: token("f100d000")) == .answer(429, "TooManyRequests"))
-            #expect(try await client.push(token: token("e5000000")) == .answer(500, "InternalServerError"))
-            #expect(try await client.push(token: token("e5030000")) == .answer(503, "ServiceUnavailable"))
-            #expect(try await client.push(token: token("bad00001")) == .answer(200))
+            #expect(try await client.push(token: token("bad00000")) == .response(400, "BadDeviceToken"))
+            #expect(
+                try await client.push(token: token("BAD10000")) == .response(400, "DeviceTokenNotForTopic"))
+            #expect(try await client.push(token: token("bad20000")) == .response(400, "BadDeviceToken"))
+            #expect(try await client.push(token: token("f100d000")) == .response(429, "TooManyRequests"))
+            #expect(try await client.push(token: token("e5000000")) == .response(500, "InternalServerError"))
+            #expect(try await client.push(token: token("e5030000")) == .response(503, "ServiceUnavailable"))
+            #expect(try await client.push(token: token("bad00001")) == .response(200))
             guard
-                case .answered(410, let body, _, _) = try await client.push(token: token("dead000165f0a1b2"))
+                case .responded(410, let body, _, _) = try await client.push(token: token("dead000165f0a1b2"))
             else {
                 Issue.record("not gone")
                 return
             }
             #expect(body == #"{"reason":"Unregistered","timestamp":\#(0x65f0_a1b2 * 1000)}"#)
-            guard case .answered(410, let gone, _, _) = try await client.push(token: token("fade0000")) else {
+            guard case .responded(410, let gone, _, _) = try await client.push(token: token("fade0000"))
+            else {
                 Issue.record("not gone")
                 return
             }
@@ -171,18 +173,18 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: file) }
         try await TestGateway.run(.with { $0.tokenFile = file }) { test in
             let client = try await test.connectAndStart()
-            #expect(try await client.push(token: "AABB000011223344") == .answer(400, "BadDeviceToken"))
-            #expect(try await client.push(token: "aabb330011223344") == .answer(200))
-            guard case .answered(410, let body, _, _) = try await client.push(token: "aabb110011223344")
+            #expect(try await client.push(token: "AABB000011223344") == .response(400, "BadDeviceToken"))
+            #expect(try await client.push(token: "aabb330011223344") == .response(200))
+            guard case .responded(410, let body, _, _) = try await client.push(token: "aabb110011223344")
             else {
                 Issue.record("not gone")
                 return
             }
             #expect(body == #"{"reason":"Unregistered","timestamp":1700000000000}"#)
             _ = try await test.control("token aabb330011223344 throttled")
-            #expect(try await client.push(token: "aabb330011223344") == .answer(429, "TooManyRequests"))
+            #expect(try await client.push(token: "aabb330011223344") == .response(429, "TooManyRequests"))
             _ = try await test.control("token aabb330011223344 forget")
-            #expect(try await client.push(token: "aabb330011223344") == .answer(200))
+            #expect(try await client.push(token: "aabb330011223344") == .response(200))
         }
     }
 
@@ -205,7 +207,7 @@ import Testing
             }
         ) { test in
             let client = try await test.connect()
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             #expect(client.limits == [1_000])
         }
     }
@@ -216,7 +218,7 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connect(alpn: [])
             client.authorization = try test.authorization()
-            #expect(try await client.push() == .answer(200))
+            #expect(try await client.push() == .response(200))
             await #expect(throws: (any Error).self) { _ = try await test.connect(alpn: ["http/1.1"]) }
         }
     }

@@ -3,7 +3,7 @@ import PushModel
 
 extension FuzzTarget {
     /// The body of a gateway's response.
-    static let answer = FuzzTarget(
+    static let response = FuzzTarget(
         "answer",
         words: [
             "{\"reason\":\"", "\"timestamp\":", "BadDeviceToken", "Unregistered", "ExpiredProviderToken",

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delivery
 
-/// Runs ``WindowSimulation`` with thousands of seeds. The runs must also find deliberate faults.
-@Suite struct WindowTests {
+/// Runs ``DeliveryWindowSimulation`` with thousands of seeds. The runs must also find deliberate faults.
+@Suite struct DeliveryWindowTests {
     private static let seedsPerBlock: UInt64 = 100
 
     @Test(arguments: 0..<16) func `no push with a known outcome is sent again and nothing hangs`(
@@ -11,8 +11,8 @@ import Testing
     ) throws {
         var sent = 0
         for seed in block * Self.seedsPerBlock..<(block + 1) * Self.seedsPerBlock {
-            var simulation = WindowSimulation(seed: seed, troubles: .all) {
-                Window(worker: "w", now: $0)
+            var simulation = DeliveryWindowSimulation(seed: seed, troubles: .all) {
+                DeliveryWindow(worker: "w", now: $0)
             }
             do { try simulation.run() } catch {
                 Issue.record("seed \(seed): \(error)")
@@ -23,12 +23,12 @@ import Testing
         #expect(sent > 10_000)
     }
 
-    @Test(arguments: 0..<4) func `exposure stays within the limit without a change of the owner`(
+    @Test(arguments: 0..<4) func `creditInUse stays within the limit without a change of the owner`(
         block: UInt64
     ) throws {
         for seed in block * Self.seedsPerBlock..<(block + 1) * Self.seedsPerBlock {
-            var simulation = WindowSimulation(seed: seed, troubles: .losses) {
-                Window(worker: "w", now: $0)
+            var simulation = DeliveryWindowSimulation(seed: seed, troubles: .losses) {
+                DeliveryWindow(worker: "w", now: $0)
             }
             do { try simulation.run() } catch {
                 Issue.record("seed \(seed): \(error)")
@@ -37,10 +37,12 @@ import Testing
         }
     }
 
-    @Test(arguments: WindowMutant.all) func `a fault in the window is found`(mutant: WindowMutant) {
+    @Test(arguments: DeliveryWindowMutant.all) func `a fault in the window is found`(
+        mutant: DeliveryWindowMutant
+    ) {
         var found: String?
         for seed in 0..<400 where found == nil {
-            var simulation = WindowSimulation(
+            var simulation = DeliveryWindowSimulation(
                 seed: UInt64(seed), troubles: seed.isMultiple(of: 4) ? .losses : .all, make: mutant.make(at:))
             do { try simulation.run() } catch { found = "seed \(seed): \(error)" }
         }

@@ -1,7 +1,7 @@
 import CheckedNumbers
 import Testing
 
-struct ForeignNumberTests {
+struct WholeNumberTests {
     @Test(arguments: [
         ("0", 0), ("-0", 0), ("+7", 7), ("281474976710656", 1 << 48), ("-281474976710656", -(1 << 48)),
         ("007", 7),
@@ -95,20 +95,20 @@ struct CheckedCollectionTests {
 struct RefusedValueLogTests {
     private let start = ContinuousClock.now
 
-    @Test func `a place is reported once in ten minutes`() {
+    @Test func `a source is reported once in ten minutes`() {
         var values = RefusedValueLog()
         let moments: [(String, Duration)] = [
             ("a", .zero), ("a", .zero), ("b", .zero), ("a", .seconds(599)), ("a", .seconds(600)),
         ]
-        let told = moments.map { place, time in values.shouldReport(at: place, now: start + time) }
-        #expect(told == [true, false, true, false, true])
+        let reported = moments.map { source, time in values.shouldReport(at: source, now: start + time) }
+        #expect(reported == [true, false, true, false, true])
     }
 
-    @Test func `the number of remembered places is bounded`() {
+    @Test func `the number of remembered sources is bounded`() {
         var values = RefusedValueLog()
-        let told = (0..<10_000).count { values.shouldReport(at: "\($0)", now: start) }
-        #expect(told == RefusedValueLog.mostPlaces)
-        let isLaterOneTold = values.shouldReport(at: "new", now: start + RefusedValueLog.pause)
-        #expect(isLaterOneTold)
+        let reported = (0..<10_000).count { values.shouldReport(at: "\($0)", now: start) }
+        #expect(reported == RefusedValueLog.mostSources)
+        let isLaterOneReported = values.shouldReport(at: "new", now: start + RefusedValueLog.pause)
+        #expect(isLaterOneReported)
     }
 }

@@ -1,7 +1,7 @@
 package import RedisProtocol
 
 /// Finds keys of the wrong type, and data that cannot be read. With 64 shards, a call takes about 0.2 ms.
-package struct ReadFaults: Request {
+package struct FindDamage: Request {
     /// A key whose type is not the required type.
     package struct WrongType: Equatable, Sendable {
         package let key: String
@@ -47,7 +47,7 @@ package struct ReadFaults: Request {
         }
     }
 
-    package static var script: Script? { .faults }
+    package static var script: Script? { .findDamage }
 
     /// The number of shards of the farm.
     package var shards: Int
@@ -93,18 +93,18 @@ package struct ReadFaults: Request {
         ]
     }
 
-    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
+    package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         let checks = checks(keys)
-        guard answers.count == checks.count + 4 else { throw .unexpectedReply("\(Self.self), short") }
+        guard replies.count == checks.count + 4 else { throw .unexpectedReply("\(Self.self), short") }
         var reply = Reply()
-        for (check, answer) in zip(checks, answers) {
-            guard let found = answer.text, found != check.kind, found != "none" else { continue }
+        for (check, typeReply) in zip(checks, replies) {
+            guard let found = typeReply.text, found != check.kind, found != "none" else { continue }
             reply.wrongTypes.append(
                 WrongType(
                     key: String(decoding: check.key, as: UTF8.self), found: found, expected: check.kind))
         }
         reply.wrongTypes.sort { $0.key < $1.key }
-        let rest = answers.suffix(4).map { $0 }
+        let rest = replies.suffix(4).map { $0 }
         if let count = rest[0].integer, count > 0 {
             let sample = rest[1].array?.compactMap(\.text) ?? []
             (reply.unsettled, reply.entry) = (Int(clamping: count), sample.first ?? "")

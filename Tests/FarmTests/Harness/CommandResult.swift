@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The output of a command with `--json`, with the reply of each host.
-struct Answered: Decodable {
+struct CommandResult: Decodable {
     struct Host: Decodable {
         var host: String
         var state: String
@@ -23,10 +23,10 @@ extension Farm {
     func operate(
         _ arguments: String..., status: Int32 = 0, on host: String = "alpha",
         sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> Answered {
+    ) async throws -> CommandResult {
         let result = try await run(arguments + ["--json"], on: host)
         #expect(result.status == status, "\(arguments): \(result)", sourceLocation: sourceLocation)
-        return try JSONDecoder().decode(Answered.self, from: Data(result.output.utf8))
+        return try JSONDecoder().decode(CommandResult.self, from: Data(result.output.utf8))
     }
 
     /// Returns a host of `pushfarm status`.

@@ -1,7 +1,7 @@
 package import RedisProtocol
 
-/// A part of an app that has one owner at a time: the intake, or one shard.
-package enum LeaseField: Hashable, Sendable {
+/// Identifies a lease of an app: the lease of the intake, or the lease of one shard. A lease has one owner at a time.
+package enum LeaseID: Hashable, Sendable {
     case intake
     case shard(Int)
 
@@ -33,11 +33,11 @@ package struct FenceToken: Hashable, Sendable {
     package var epoch: Int { Int(foreign: part(0)) ?? 0 }
     package var nonce: String { part(1) }
     package var host: String { part(2) }
-    /// Whether the field was released.
+    /// Whether the lease was released.
     package var isFree: Bool { nonce.isEmpty }
 }
 
-extension LeaseField: CommandArgument {
+extension LeaseID: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(name) }
 }
 

@@ -1,7 +1,7 @@
 package import StoreProtocol
 
 /// Reports held batches to Redis: a complete batch at once, partial outcomes every 20 ms.
-extension Window {
+extension DeliveryWindow {
     /// Schedules the report of newly recorded outcomes.
     func outcomesRecorded(of batch: HeldBatch) {
         let isThrough = batch.isSuspect && batch.inFlight == 0 && !batch.hasNext
@@ -62,7 +62,7 @@ extension Window {
     }
 
     /// Handles the reply to a report, or its failure.
-    package func answered(_ call: Call, _ result: Result<Report.Reply, StoreError>) {
+    package func reported(_ call: Call, _ result: Result<Report.Reply, StoreError>) {
         guard let batch = held[call.batch] else { return }
         let isCurrent = batch.delivery == call.delivery
         switch result {
@@ -232,7 +232,7 @@ extension Window {
 
     /// Handles the reply to a repeated report, or its failure.
     package func repeated(_ report: Report, _ result: Result<Report.Reply, StoreError>) {
-        recent.answered()
+        recent.repeatEnded()
         switch result {
         case .failure:
             // Repeats all reports, which is simpler than tracking which reports got a reply.

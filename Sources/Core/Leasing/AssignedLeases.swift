@@ -2,34 +2,25 @@ import FarmPolicy
 import StoreProtocol
 
 /// The leases of an app that placement assigns to a host.
-struct AssignedFields {
+struct AssignedLeases {
     /// How placement distributes the leases over the hosts, as far as this host knows.
     var shares: HostShares {
-        didSet { if shares != oldValue { fields = Self.fields(shares, host, shards) } }
+        didSet { if shares != oldValue { leases = Self.leases(shares, host, shards) } }
     }
     private let host: String
     private let shards: Int
-    private var fields: Set<LeaseField>
+    private var leases: Set<LeaseID>
 
     init(_ shares: HostShares, host: String, shards: Int) {
         (self.shares, self.host, self.shards) = (shares, host, shards)
-        fields = Self.fields(shares, host, shards)
+        leases = Self.leases(shares, host, shards)
     }
 
-    func contains(_ field: LeaseField) -> Bool { fields.contains(field) }
+    func contains(_ lease: LeaseID) -> Bool { leases.contains(lease) }
 
-    private static func fields(_ shares: HostShares, _ host: String, _ shards: Int) -> Set<LeaseField> {
-        let all = (0..<shards).map { LeaseField.shard($0) } + [.intake]
-        return Set(all.filter { shares.owner(of: $0.shareField) == host })
-    }
-}
-
-extension LeaseField {
-    fileprivate var shareField: HostShares.Field {
-        switch self {
-        case .intake: .intake
-        case .shard(let number): .shard(number)
-        }
+    private static func leases(_ shares: HostShares, _ host: String, _ shards: Int) -> Set<LeaseID> {
+        let ownShards = (0..<shards).filter { shares.owner(ofShard: $0) == host }
+        return Set(ownShards.map { .shard($0) } + (shares.intakeOwner == host ? [.intake] : []))
     }
 }
 

@@ -1,5 +1,5 @@
-/// A place in `top`: a list, or one item of a list.
-enum TopPlace: Hashable {
+/// A view in `top`: a list, or one item of a list.
+enum TopView: Hashable {
     enum List: Int, CaseIterable {
         case apps, workers, hosts, jobs
 
@@ -19,7 +19,7 @@ enum TopPlace: Hashable {
     case app(String)
     case job(app: String, id: String)
 
-    /// The name under which the rate of the place is stored.
+    /// The name under which the rate of the view is stored.
     var name: String {
         switch self {
         case .list: "farm"
