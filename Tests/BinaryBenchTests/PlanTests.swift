@@ -5,7 +5,8 @@ struct PlanTests {
     @Test func `the bad tokens are at the places of the experiment`() {
         let spread = ExperimentTokens(count: 100_000, bad: .evenly(1_000))
         #expect(spread.badCount(among: 100_000) == 1_000)
-        #expect((0..<100).allSatisfy { spread.badCount(among: $0 * 1_000) == $0 * 10 })
+        let short = ExperimentTokens(count: 10_000, bad: .evenly(100))
+        #expect((0..<100).allSatisfy { short.badCount(among: $0 * 100) == $0 })
         let pairs = ExperimentTokens(count: 5, bad: .everySecond)
         #expect((0..<5).map(pairs.isBad) == [false, true, false, true, false])
         let one = ExperimentTokens(count: 1_000, bad: .at(20))

@@ -20,6 +20,8 @@ import Testing
         /// These batches may be sent before the older batch.
         private(set) var early = 0
         private var nextBatch = 0
+        /// The bodies of batches, by the number of their pushes.
+        private var bodies: [Int: [UInt8]] = [:]
         private var inFlight: [(batch: HeldBatch, position: Int)] = []
 
         init(limit: Int) {
@@ -88,7 +90,7 @@ import Testing
                             id: BatchID(Array("00.\(lane == .high ? "h" : "b").1.\(nextBatch)".utf8)),
                             delivery: 1, granted: granted, suspicion: nil,
                             map: Array(repeating: UInt8(ascii: "."), count: count),
-                            body: Batches.body([.init(job: "job", count: count)])))
+                            body: body(count)))
                 }
             }
             let isLeft = lanes.contains { waiting[$0]! > 0 }
@@ -97,6 +99,13 @@ import Testing
                 .success(
                     Checkout.Reply(
                         pauseReason: nil, nonEmptyShards: isLeft ? [0] : [], fenced: [], batches: batches)))
+        }
+
+        private func body(_ count: Int) -> [UInt8] {
+            if let body = bodies[count] { return body }
+            let body = Batches.body([.init(job: "job", count: count)])
+            bodies[count] = body
+            return body
         }
 
         private func replyToReports() -> Bool {

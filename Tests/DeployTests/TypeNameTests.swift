@@ -23,7 +23,10 @@ struct TypeNameTests {
         "Standing": "state", "Vacancies": "unclaimed fields", "Press": "UpdateAdmission",
     ]
 
-    private static func declarations() throws -> [Declaration] {
+    /// All types of the sources. The files are read once.
+    private static let declarations = Result { try readDeclarations() }
+
+    private static func readDeclarations() throws -> [Declaration] {
         let rule =
             /^( *)(?:@\w+(?:\([^)]*\))? )*((?:\w+ )*)(?:class|struct|enum|protocol|actor) (\w+)/
             .anchorsMatchLineEndings()
@@ -44,7 +47,7 @@ struct TypeNameTests {
     }
 
     @Test func `no two modules have a type with the same name`() throws {
-        let all = try Self.declarations().filter(\.isGlobal)
+        let all = try Self.declarations.get().filter(\.isGlobal)
         #expect(all.count > 500)
         for (name, those) in Dictionary(grouping: all, by: \.name) {
             let modules = Set(those.map(\.module))
@@ -53,7 +56,7 @@ struct TypeNameTests {
     }
 
     @Test func `no type has the name of a module`() throws {
-        let all = try Self.declarations()
+        let all = try Self.declarations.get()
         let modules = Set(all.map(\.module))
         for one in all where modules.contains(one.name) {
             Issue.record("\(one.module) has a type \(one.name)")
@@ -61,7 +64,7 @@ struct TypeNameTests {
     }
 
     @Test func `type names use the words of the glossary`() throws {
-        for one in try Self.declarations() {
+        for one in try Self.declarations.get() {
             for word in Self.words(of: one.name) {
                 if let better = Self.oldWords[word] {
                     Issue.record("\(one.module).\(one.name): \(word) is \(better)")

@@ -9,6 +9,8 @@ import Testing
 struct DocumentedCommandsTests {
     /// The commands in a text. Each command is the list of its words after `pushfarm`.
     private static func commands(in text: String) -> [[String]] {
+        // This search is faster than the pattern, and most texts have no command.
+        guard text.contains("pushfarm ") else { return [] }
         let pattern = #/(?:^|[$|;&]\s+|--\s+)pushfarm ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/#
         return text.matches(of: pattern).map { [String($0.1)] + ($0.2.map { [String($0)] } ?? []) }
     }
@@ -75,9 +77,9 @@ struct DocumentedCommandsTests {
 
     @Test func `no page uses an old command name`() throws {
         let old =
-            #/^(dead retry|feedback read|fsck|takeover|log-level|balance (auto|off)|quarantine (job|app|shard|token|list)|gate (open|close|auto))\b/#
+            #/(dead retry|feedback read|fsck|takeover|log-level|balance (auto|off)|quarantine (job|app|shard|token|list)|gate (open|close|auto))\b/#
         for (name, text) in try Self.pages() where name.hasSuffix(".md") {
-            for chunk in Self.code(of: text) where chunk.contains(old) {
+            for chunk in Self.code(of: text) where chunk.prefixMatch(of: old) != nil {
                 Issue.record("\(name): \(chunk)")
             }
         }

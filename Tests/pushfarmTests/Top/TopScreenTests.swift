@@ -7,7 +7,10 @@ struct TopScreenTests {
         "", "2", "3", "4", "\r", "3\r", "2\r", "4\r", "?", "p", "s", "r", "ss", "4\r\u{1B}", "3\r\r",
     ]
 
-    private static func model(_ keys: String, alerts: Int = 0) -> TopModel {
+    /// Models with half a minute of readings, by the number of alerts. All tests start with a copy.
+    private static let models = [0: readings(alerts: 0), 9: readings(alerts: 9)]
+
+    private static func readings(alerts: Int) -> TopModel {
         var model = TopModel()
         for second in 0..<30 {
             model.take(
@@ -18,6 +21,11 @@ struct TopScreenTests {
                         TopFarm.job("campaign", accepted: 2_000_000, delivered: 100 * second),
                     ]))
         }
+        return model
+    }
+
+    private static func model(_ keys: String, alerts: Int = 0) -> TopModel {
+        var model = models[alerts]!
         for key in TopKey.keys(in: Array(keys.utf8)) { _ = model.press(key, page: 10) }
         return model
     }
