@@ -1,3 +1,6 @@
+/// A point in time on a monotonic clock.
+package typealias Instant = ContinuousClock.Instant
+
 /// Limits the pushes per second, and spreads them evenly. After a time without pushes, at most the pushes of a twentieth of a
 /// second are available at once.
 package struct TokenBucket: Hashable, Sendable {

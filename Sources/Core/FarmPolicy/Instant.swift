@@ -1,2 +1,0 @@
-/// A point in time on a monotonic clock.
-package typealias Instant = ContinuousClock.Instant
