@@ -24,7 +24,7 @@ struct PlanTests {
 
     @Test func `senders share a list without gaps or overlaps`() {
         let list = ExperimentTokens(count: 4_000)
-        let shares = (0..<4).map { list.places(among: 4_000, of: $0, senders: 4) }
+        let shares = (0..<4).map { list.indices(among: 4_000, of: $0, senders: 4) }
         #expect(shares.joined().sorted() == Array(0..<4_000))
         #expect(shares.allSatisfy { (800...1_200).contains($0.count) })
     }

@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        func gatherer(claimInterval: Duration = .seconds(3600)) -> ResultsConsumer {
+        func consumer(claimInterval: Duration = .seconds(3600)) -> ResultsConsumer {
             ResultsConsumer(context, claimInterval: claimInterval, poll: .seconds(3600))
         }
 
@@ -52,13 +52,13 @@ import Testing
         }
 
         /// Adds `count` reports that another consumer received `idle` ago and did not settle.
-        func leave(_ count: Int = 1, to gatherer: String, idle: Duration) async throws {
+        func leave(_ count: Int = 1, to consumer: String, idle: Duration) async throws {
             try await run("XGROUP", "CREATE", Self.stream, "settlement", "0", "MKSTREAM")
             report(count)
-            let read = ReadResults(gatherer: gatherer, .new, count: count)
+            let read = ReadResults(consumer: consumer, .new, count: count)
             for record in try await context.store.perform(read) {
                 try await run(
-                    "XCLAIM", Self.stream, "settlement", gatherer, "0",
+                    "XCLAIM", Self.stream, "settlement", consumer, "0",
                     String(decoding: record.id.bytes, as: UTF8.self),
                     "IDLE", "\(idle.milliseconds)")
             }
@@ -108,17 +108,17 @@ import Testing
     @Test func `entries that arrive during a round are read in the next round`() async throws {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             results.report()
             results.whileSettling = { [unowned results] in if $0 == 1 { results.report() } }
-            gatherer.start()
+            consumer.start()
             #expect(await until { results.settled == 1 })
             // If the round continued, the consumer would receive this entry before the requests in `left()` run.
             #expect(try await results.left() == [0, 1])
-            gatherer.wake()
+            consumer.wake()
             #expect(await until { results.settled == 2 })
             #expect(try await results.left() == [0, 0])
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }
@@ -126,12 +126,12 @@ import Testing
     @Test func `a round continues while its reads are full`() async throws {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             results.report(130)
-            gatherer.start()
+            consumer.start()
             #expect(await until { results.settled == 3 })
             #expect(try await results.left() == [0, 0])
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }
@@ -141,11 +141,11 @@ import Testing
     @Test func `a consumer that is stopped leaves no entry although more arrive`() async throws {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             results.report()
             results.whileSettling = { [unowned results] in if $0 < 5 { results.report() } }
-            gatherer.start()
-            await gatherer.stop()
+            consumer.start()
+            await consumer.stop()
             #expect(try await results.left() == [0, 0])
             #expect(results.settled == 5)
             results.redis.close()
@@ -155,21 +155,21 @@ import Testing
     @Test func `entries that arrive in the round of the stop are settled too`() async throws {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             let stopped = Mailbox<Void>()
             results.report(65)
             results.whileSettling = { [unowned results] number in
                 // The first read was full, so the round continues. The stop arrives during the round.
                 if number == 1 {
                     Loop.task {
-                        await gatherer.stop()
+                        await consumer.stop()
                         stopped.put(())
                     }
                 } else if number == 2 {
                     results.report()
                 }
             }
-            gatherer.start()
+            consumer.start()
             try await stopped.next()
             #expect(try await results.left() == [0, 0])
             results.redis.close()
@@ -179,10 +179,10 @@ import Testing
     @Test func `a consumer stops without Redis too`() async throws {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             results.redis.close()
-            gatherer.start()
-            await gatherer.stop()
+            consumer.start()
+            await consumer.stop()
             #expect(results.settled == 0)
         }
     }
@@ -193,11 +193,11 @@ import Testing
         try await onLoop {
             let results = try await Results()
             try await results.leave(70, to: "h", idle: .zero)
-            let gatherer = results.gatherer()
-            gatherer.start()
+            let consumer = results.consumer()
+            consumer.start()
             #expect(await until { results.settled == 2 })
             #expect(try await results.left() == [0, 0])
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }
@@ -210,14 +210,14 @@ import Testing
         try await onLoop {
             let results = try await Results()
             try await results.leave(70, to: "other", idle: .seconds(idle))
-            let gatherer = results.gatherer(claimInterval: .seconds(1000))
-            if isGone { gatherer.claim() }
-            gatherer.start()
+            let consumer = results.consumer(claimInterval: .seconds(1000))
+            if isGone { consumer.claim() }
+            consumer.start()
             // A round reads new entries last. Once the new entry is settled, the rest of the round is done.
             results.report()
             #expect(await until { results.settled == (isTaken ? 3 : 1) })
             #expect(try await results.left() == (isTaken ? [0, 0] : [70, 70]))
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }
@@ -226,15 +226,15 @@ import Testing
         try await onLoop {
             let results = try await Results()
             try await results.leave(to: "other", idle: .seconds(60))
-            let gatherer = results.gatherer(claimInterval: .milliseconds(1))
-            gatherer.start()
+            let consumer = results.consumer(claimInterval: .milliseconds(1))
+            consumer.start()
             #expect(
                 await until {
-                    gatherer.wake()
+                    consumer.wake()
                     return results.settled == 1
                 })
             #expect(try await results.left() == [0, 0])
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }
@@ -246,17 +246,17 @@ import Testing
     {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             try await results.run("SET", "{pushfarm:demo}:events", "x")
             results.report(130)
-            gatherer.start()
+            consumer.start()
             // The consumer retries the oldest entries only.
             #expect(await until { results.settled >= 3 })
             #expect(try await results.run("XLEN", "{pushfarm:demo}:results").integer == 130)
             #expect(try await results.run("EXISTS", "{pushfarm:demo}:unsettled").integer == 0)
             try await results.run("DEL", "{pushfarm:demo}:events")
             try await results.wait(untilLeft: 0)
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }
@@ -266,12 +266,12 @@ import Testing
             let results = try await Results()
             try await results.run("XADD", "{pushfarm:demo}:results", "*", "r", "nonsense")
             for round in 1...2 {
-                let gatherer = results.gatherer()
+                let consumer = results.consumer()
                 results.report()
-                gatherer.start()
+                consumer.start()
                 try await results.wait(untilLeft: 1, unsettled: 1)
                 #expect(await until { results.settled == round })
-                await gatherer.stop()
+                await consumer.stop()
             }
             let events = try await results.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array
             #expect(events?.count == 1)
@@ -284,7 +284,7 @@ import Testing
     @Test func `an entry that Redis refuses in detail is settled by its counts only`() async throws {
         try await onLoop {
             let results = try await Results()
-            let gatherer = results.gatherer()
+            let consumer = results.consumer()
             // An entry that no worker writes and no settlement accepts: a dead letter without a job.
             var builder = ResultsBuilder()
             let head = SegmentHead(jobID: "", options: PushOptions(), attempt: 1, cause: "x")
@@ -295,11 +295,11 @@ import Testing
             command.append(entry)
             _ = try await results.redis.call(command)
             results.report()
-            gatherer.start()
+            consumer.start()
             try await results.wait(untilLeft: 0)
             let kept = try await results.run("HVALS", "{pushfarm:demo}:unreadable").array
             #expect(kept?.map(\.bytes) == [entry])
-            await gatherer.stop()
+            await consumer.stop()
             results.redis.close()
         }
     }

@@ -102,9 +102,9 @@ extension HeldBatch {
     }
 
     /// Reports the settled positions. Returns the positions, the lines, and whether all lines are final facts.
-    func reportNow() throws -> (positions: [Int], lines: [String], isFinal: Bool)? {
+    func reportNow() throws -> (positions: [Int], lines: [String], isFact: Bool)? {
         var builder = ResultsBuilder()
         guard let report = beginReport(&builder) else { return nil }
-        return (Batches.positions(report.runs), try Batches.lines(report.entry), report.isFinal)
+        return (Batches.positions(report.runs), try Batches.lines(report.entry), report.hasOnlyFacts)
     }
 }

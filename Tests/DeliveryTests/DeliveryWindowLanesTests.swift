@@ -192,7 +192,7 @@ import Testing
         #expect(lists.early == 0 && lists.sent[.bulk]! > 400)
     }
 
-    @Test func `creditInUse stays within the limit in all lanes`() {
+    @Test func `the credit in use stays within the limit in all lanes`() {
         let lists = Lists(limit: 300)
         lists.waiting = [.high: 50_000, .bulk: 50_000]
         for step in 0..<500 {

@@ -23,7 +23,7 @@ import Testing
         #expect(sent > 10_000)
     }
 
-    @Test(arguments: 0..<4) func `creditInUse stays within the limit without a change of the owner`(
+    @Test(arguments: 0..<4) func `the credit in use stays within the limit without a change of the owner`(
         block: UInt64
     ) throws {
         for seed in block * Self.seedsPerBlock..<(block + 1) * Self.seedsPerBlock {

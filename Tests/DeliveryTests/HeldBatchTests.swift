@@ -44,7 +44,7 @@ import Testing
         #expect(batch.unreported == 6)
         var builder = ResultsBuilder()
         let report = try #require(batch.beginReport(&builder))
-        #expect(report.runs.bytes == [0, 1, 0, 3, 0, 6, 0, 7, 0, 10, 0, 10] && report.isFinal)
+        #expect(report.runs.bytes == [0, 1, 0, 3, 0, 6, 0, 7, 0, 10, 0, 10] && report.hasOnlyFacts)
         #expect(
             try Batches.lines(report.entry)
                 == Array(repeating: "job delivered", count: 5)
@@ -74,7 +74,7 @@ import Testing
         batch.reportFailed()
         #expect(batch.unreported == 3 && batch.reporting == 0 && batch.creditInUse == 4)
         let again = try #require(try batch.reportNow())
-        #expect(again.positions == [0, 2] && again.isFinal && again.lines.count == 2)
+        #expect(again.positions == [0, 2] && again.isFact && again.lines.count == 2)
         batch.reportAccepted()
         #expect(try #require(try batch.reportNow()).positions == [1])
         batch.reportAccepted()
@@ -116,7 +116,7 @@ import Testing
         batch.record(3, as: .becameUnknown(cause: "cut"))
         batch.record(4, as: Self.dead)
         let facts = try #require(try batch.reportNow())
-        #expect(facts.positions == [0, 3, 4] && facts.isFinal)
+        #expect(facts.positions == [0, 3, 4] && facts.isFact)
         #expect(
             facts.lines.sorted() == [
                 "3 job failed unknown 0 cause cut {}", "4 job failed Unregistered 410 cause  dead",
@@ -125,7 +125,7 @@ import Testing
         batch.reportAccepted()
         #expect(batch.reported == 3 && batch.unreported == 2)
         let decisions = try #require(try batch.reportNow())
-        #expect(decisions.positions == [1, 2] && !decisions.isFinal)
+        #expect(decisions.positions == [1, 2] && !decisions.isFact)
         batch.reportAccepted()
         #expect(batch.reported == 5 && batch.creditInUse == 0)
     }
@@ -163,7 +163,7 @@ import Testing
         #expect(batch.reported == 1 && batch.unreported == 2 && batch.creditInUse == 4 && batch.granted == 3)
         #expect(!batch.hasNext && batch.wanted(room: 0) == 5, "what is in flight needs its credit")
         let again = try #require(try batch.reportNow())
-        #expect(again.positions == [1, 2] && again.isFinal && again.lines.count == 2)
+        #expect(again.positions == [1, 2] && again.isFact && again.lines.count == 2)
         batch.reportAccepted()
         #expect(!batch.reconcile(Array("xxx...".utf8), granted: 5) && batch.creditInUse == 2)
         #expect(batch.sendAll() == [])
@@ -193,12 +193,12 @@ import Testing
 
     @Test(arguments: [
         (ReportedOutcome.expired, false), (.becameUnknown(cause: "cut"), true), (dead, true), (retry, false),
-    ]) func `some facts are final`(fact: ReportedOutcome, isFinal: Bool) throws {
+    ]) func `some facts are final`(fact: ReportedOutcome, isFact: Bool) throws {
         let batch = try Batches.held(1)
         batch.sendAll()
         batch.record(0, as: fact)
-        #expect(fact.isFinal == isFinal)
-        #expect(try batch.reportNow()?.isFinal == isFinal)
+        #expect(fact.isFact == isFact)
+        #expect(try batch.reportNow()?.isFact == isFact)
     }
 
     @Test func `a retry counts the attempt, names the cause and contains the push unchanged`() throws {

@@ -64,7 +64,7 @@ import Testing
             case 6: reopen()
             case 7, 8: try report()
             case 9: grant()
-            default: respond()
+            default: replyToReport()
             }
             try check()
         }
@@ -121,7 +121,7 @@ import Testing
         }
 
         private mutating func report() throws {
-            let facts = responded.filter { states[$0].outcome!?.isFinal ?? true }
+            let facts = responded.filter { states[$0].outcome!?.isFact ?? true }
             let expected = facts.isEmpty ? responded : facts
             let report = try batch.reportNow()
             guard !isReporting, !expected.isEmpty else {
@@ -131,7 +131,7 @@ import Testing
             let made = try #require(report)
             #expect(made.positions == expected)
             #expect(made.lines.sorted() == expected.map(line).sorted())
-            #expect(made.isFinal == !facts.isEmpty)
+            #expect(made.isFact == !facts.isEmpty)
             for position in expected { states[position] = .reporting(states[position].outcome!) }
             isReporting = true
         }
@@ -165,7 +165,7 @@ import Testing
         }
 
         /// Delivers the reply of Redis to the report in flight.
-        private mutating func respond() {
+        private mutating func replyToReport() {
             guard isReporting else { return }
             switch Int.random(in: 0..<6, using: &random) {
             case 0: fail()

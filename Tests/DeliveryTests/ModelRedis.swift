@@ -87,7 +87,7 @@ struct ModelRedis {
         } else if batch.worker != report.worker || batch.delivery != report.delivery {
             staleness = .redelivered
         }
-        if staleness != nil, !report.isFinalOnly {
+        if staleness != nil, !report.hasOnlyFacts {
             return .stale(
                 .init(open: batch.open, granted: batch.granted, isDone: false, staleness: staleness))
         }
@@ -111,7 +111,7 @@ struct ModelRedis {
     }
 
     private mutating func acknowledge(_ report: Report, _ positions: [Int]) {
-        guard report.isFinalOnly else { return }
+        guard report.hasOnlyFacts else { return }
         for position in positions { reported.insert(PushPosition(batch: report.batch, position: position)) }
     }
 

@@ -4,19 +4,19 @@ import Testing
 
 @testable import Delivery
 
-/// Plays ``RouteGame`` with seeds.
+/// Plays ``RouteSimulation`` with seeds.
 @Suite struct ShardRouteWalkTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
     func `no push overtakes an earlier push to its device whatever the connections do`(seed: UInt64) throws {
-        var game = try RouteGame(seed: seed)
-        try game.play()
+        var game = try RouteSimulation(seed: seed)
+        try game.run()
         #expect(game.wasSpread || seed % 4 == 0, "batches use several connections")
     }
 }
 
 /// A random sequence of sends, chosen by a seed. Batches of one shard and lane are sent over several connections.
 /// A connection either finishes its oldest push or returns all its pushes unprocessed.
-private struct RouteGame {
+private struct RouteSimulation {
     struct Flying {
         let batch: HeldBatch
         let position: Int
@@ -33,7 +33,8 @@ private struct RouteGame {
     private var batches: [HeldBatch] = []
     private var made: UInt32 = 0
     private let names: [ObjectIdentifier] = [
-        ObjectIdentifier(Flying.self), ObjectIdentifier(RouteGame.self), ObjectIdentifier(Overtaken.self),
+        ObjectIdentifier(Flying.self), ObjectIdentifier(RouteSimulation.self),
+        ObjectIdentifier(Overtaken.self),
     ]
     private var carried: [[Flying]] = [[], [], []]
     private(set) var wasSpread = false
@@ -46,7 +47,7 @@ private struct RouteGame {
         devices = [8, 100, 1_000, 60_000][Int(seed % 4)]
     }
 
-    mutating func play() throws {
+    mutating func run() throws {
         for step in 0..<3_000 {
             if step < 2_000, batches.count < 6, random.int(in: 1...4) == 1 { try addBatch() }
             try send()

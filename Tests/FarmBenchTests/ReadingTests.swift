@@ -19,7 +19,7 @@ struct ReadingTests {
         #expect(Cores.last(of: list) == cores)
     }
 
-    @Test func `shareOfOthers is the busy time of other processes`() {
+    @Test func `the share of others is the busy time of other processes`() {
         let before = CoreUse(of: [1, 2], in: Self.stat(worked: 0))
         let after = CoreUse(of: [1, 2], in: Self.stat(worked: 100))
         // Core 1 was busy for one second of four, and core 2 for all four seconds.

@@ -54,7 +54,7 @@ struct ReportTests {
         #expect(finding.broken == ["round 1: 1 lost"] && !finding.isGood)
     }
 
-    @Test func `a table shows all results and warns of shareOfOthers`() {
+    @Test func `a table shows all results and warns of other processes`() {
         var some = rounds([(70, 100), (55, 100), (58, 100)])
         some[1].shareOfOthers = 0.07
         some[2].broken = ["1 lost"]

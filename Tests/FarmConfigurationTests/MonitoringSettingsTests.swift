@@ -13,13 +13,13 @@ struct MonitoringSettingsTests {
         ("127.0.0.1:0", .tcp(host: "127.0.0.1", port: 0)), ("\"[::1]:9750\"", .tcp(host: "::1", port: 9750)),
         ("unix:///run/pushfarm/metrics.sock", .unix("/run/pushfarm/metrics.sock")),
     ])
-    func `metrics are served at a port or at a socket`(text: String, source: MetricsAddress) throws {
-        #expect(try Self.read("metrics: { listen: \(text) }").metrics == source)
+    func `metrics are served at a port or at a socket`(text: String, address: MetricsAddress) throws {
+        #expect(try Self.read("metrics: { listen: \(text) }").metrics == address)
         #expect(try Self.read("workers: 1").metrics == nil)
     }
 
     @Test(arguments: ["here", "9750", "http://127.0.0.1:9750", "unix://metrics.sock", "127.0.0.1:99999"])
-    func `an invalid source is an error that names the key`(text: String) {
+    func `an invalid address is an error that names the key`(text: String) {
         let error = #expect(throws: ConfigurationError.self) {
             try Self.read("metrics: { listen: \"\(text)\" }")
         }

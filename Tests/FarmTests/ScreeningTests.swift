@@ -117,7 +117,7 @@ import Testing
             }
             #expect(
                 end == .exited(75) && child.error.contains("the same command continues"), "\(child.error)")
-            let jobRecord = try Screening.JobRecord(json: child.output)
+            let jobRecord = try Screening.Summary(json: child.output)
             #expect(jobRecord.addsUp && jobRecord.state == "interrupted" && jobRecord.open > 0)
         }
         let (status, jobRecord) = try await screening.run("--rate", "2000")
@@ -174,7 +174,7 @@ import Testing
     /// Waits until the screening ends, and expects the right result for each token.
     private func expectFinished(_ screening: Screening, _ child: Child) async throws {
         #expect(try await child.wait() == .exited(0), "\(child.error)")
-        let jobRecord = try Screening.JobRecord(json: child.output)
+        let jobRecord = try Screening.Summary(json: child.output)
         #expect(jobRecord.addsUp && jobRecord.good == 600 && jobRecord.invalid == 40)
         screening.expectWhole(Self.all)
     }

@@ -14,7 +14,9 @@ import Testing
         `a connection whose questions were answered waits for responses, whatever others take the gateway for`()
     {
         let profile = BinaryGatewayProfile(BinarySettings())
-        let (first, second) = (BinaryLine(profile, at: start), BinaryLine(profile, at: start))
+        let (first, second) = (
+            BinaryExchangeFixture(profile, at: start), BinaryExchangeFixture(profile, at: start)
+        )
         first.send(0, at: start)
         first.poll(at: start)
         first.responses = 1
@@ -37,7 +39,7 @@ import Testing
         for _ in 0..<60 { profile.pace.refused(after: 10) }
         for _ in 0..<20 { profile.quiet.replied(after: .milliseconds(500)) }
         let usual = try #require(profile.quiet.usualReply)
-        let line = BinaryLine(profile, at: start)
+        let line = BinaryExchangeFixture(profile, at: start)
         for position in 0..<UInt32(profile.pace.window) {
             #expect(line.exchange.expectedEnd == nil)
             line.send(position, at: at(Int(position)))
@@ -49,7 +51,7 @@ import Testing
     }
 
     @Test func `a slow gateway is given time as long as it reads`() {
-        let line = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
+        let line = BinaryExchangeFixture(BinaryGatewayProfile(BinarySettings()), at: start)
         line.send(0, at: start)
         line.poll(at: start)
         line.responses = 1
@@ -67,7 +69,7 @@ import Testing
     }
 
     @Test func `a reply after a stall is read although the gateway reads first`() {
-        let line = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
+        let line = BinaryExchangeFixture(BinaryGatewayProfile(BinarySettings()), at: start)
         line.send(0, at: start)
         // The gateway reads the push, and then stalls for three seconds. The gateway's reply becomes due during
         // the stall.
@@ -82,7 +84,7 @@ import Testing
 
     @Test func `a reply without an identifier is not about an unsent sentinel`() {
         let settings = BinarySettings(endsWithSentinel: true)
-        let line = BinaryLine(BinaryGatewayProfile(settings), settings: settings, at: start)
+        let line = BinaryExchangeFixture(BinaryGatewayProfile(settings), settings: settings, at: start)
         line.send(0, at: start)
         line.exchange.retire(at: start)
         line.reply(.invalidTokenSize, 0, at: at(1))

@@ -14,15 +14,15 @@ import Testing
 
     private func line(
         _ settings: BinarySettings = BinarySettings(), _ profile: BinaryGatewayProfile? = nil
-    ) -> BinaryLine {
-        let line = BinaryLine(
+    ) -> BinaryExchangeFixture {
+        let line = BinaryExchangeFixture(
             profile ?? BinaryGatewayProfile(settings), settings: settings, at: start)
         for position in 0..<Self.count { line.send(position, at: start) }
         return line
     }
 
-    private func line(accepting accepted: Int, of profile: BinaryGatewayProfile) -> BinaryLine {
-        let line = BinaryLine(profile, at: start)
+    private func line(accepting accepted: Int, of profile: BinaryGatewayProfile) -> BinaryExchangeFixture {
+        let line = BinaryExchangeFixture(profile, at: start)
         for position in 0..<UInt32(accepted) { line.send(position, at: start) }
         for tick in 1...25 {
             // The gateway replies to each key update request.
@@ -192,7 +192,7 @@ import Testing
         isPeersDoing: Bool
     ) {
         let settings = BinarySettings(command: .simple)
-        let line = BinaryLine(BinaryGatewayProfile(settings), settings: settings, at: start)
+        let line = BinaryExchangeFixture(BinaryGatewayProfile(settings), settings: settings, at: start)
         line.send(0, isRetry: true, at: start)
         line.end(isPeersDoing: isPeersDoing, at: at(100))
         #expect(line.verdicts == (isPeersDoing ? [.processingFailed(reason: "ClosedWithoutReply")] : []))
@@ -201,14 +201,14 @@ import Testing
 
     @Test func `a connection is not trusted after half an hour without use`() {
         let halfHour = 1_800_000
-        let unused = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
+        let unused = BinaryExchangeFixture(BinaryGatewayProfile(BinarySettings()), at: start)
         unused.poll(at: at(halfHour))
         #expect(unused.end == nil)
         unused.poll(at: at(halfHour + 1))
         #expect(unused.end == "idle for too long")
 
         // The half hour of allowed idle time starts at the connection's last activity.
-        let used = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
+        let used = BinaryExchangeFixture(BinaryGatewayProfile(BinarySettings()), at: start)
         used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))
         for tick in 1...25 {

@@ -80,7 +80,7 @@ import Transport
                 #expect(gateway.connections == 1 && sender.delivered == responses)
                 // One more push may be in flight, so the test waits.
                 #expect(await until { sender.unprocessed == gateway.requests - responses })
-                #expect(sender.pool.connections.map { $0.isSlowed && $0.isRefused } == [true])
+                #expect(sender.pool.connections.map { $0.isSlowed && $0.refusesStreams } == [true])
             }
         }
     }

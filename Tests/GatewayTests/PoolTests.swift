@@ -433,6 +433,21 @@ import Transport
         }
     }
 
+    @Test func `closing all connections forgets a dial in progress`() async throws {
+        try await GatewayFixture.run { farm in
+            let pool = farm.sender.pool
+            pool.apply(try farm.plan())
+            #expect(pool.needConnection() && pool.dialling == 1)
+            pool.closeAll()
+            #expect(pool.dialling == 0 && !pool.needConnection(), "without a plan no gateway is dialled")
+            pool.apply(try farm.plan())
+            farm.sender.push(0..<20)
+            try await farm.sender.finish()
+            #expect(farm.sender.isBalanced && farm.counters.accepted == 20)
+            #expect(pool.connections.count == 1 && pool.dials == 2, "the first dial opens no connection")
+        }
+    }
+
     @Test func `several connections share the load and their number is bounded`() async throws {
         try await GatewayFixture.run {
             $0.streams = 10

@@ -10,7 +10,7 @@ import Testing
 @testable import JobSplitting
 
 /// The intake, the results consumer and the promoter with their own Redis server.
-@Suite(.serialized) struct DataPathTests {
+@Suite struct DataPathTests {
     private func tokens(_ range: Range<Int>) -> [String] { range.map { JobText.token($0) } }
 
     @Test func `jobs get their outcomes and the accounting is correct all the way`() async throws {
@@ -39,7 +39,7 @@ import Testing
             #expect(jobRecord.submitted == 607 && jobRecord.accepted == 600)
             #expect(jobRecord.malformed == 2 && jobRecord.duplicates == 5 && jobRecord.queued == 600)
 
-            farm.gatherer.start()
+            farm.consumer.start()
             try await farm.until("all jobs are finished") {
                 try await farm.work { job, token, attempt in
                     switch (job, token[31] % 10) {
@@ -80,7 +80,7 @@ import Testing
         try await IntakeFixture.run { farm in
             farm.intake.start()
             farm.promoter.start()
-            farm.gatherer.start()
+            farm.consumer.start()
             let time = Int64(Date().timeIntervalSince1970) + 2
             try await farm.submit(
                 JobText(id: "later", tokens: tokens(0..<50), fields: "\"deliver_at\":\(time),"))
@@ -121,7 +121,7 @@ import Testing
                 try await farm.fixture.store.jobRecord(of: "next") != nil
             }
             try await farm.audit()
-            farm.gatherer.start()
+            farm.consumer.start()
             let name = try #require(heads.first)
             try await farm.until("it is finished") {
                 try await farm.work()
@@ -146,7 +146,7 @@ import Testing
             let duplicates = try await farm.events().filter { $0["type"] == "job.duplicate" }
             #expect(duplicates.map { $0["job"] } == [id])
             #expect(try await farm.stream(farm.fixture.keys.refused).isEmpty)
-            farm.gatherer.start()
+            farm.consumer.start()
             try await farm.until("it is finished") {
                 try await farm.work()
                 return try await farm.isFinished(id)
@@ -179,7 +179,7 @@ import Testing
                 JobText(id: "a", tokens: tokens(0..<30)), JobText(id: "b", tokens: tokens(0..<3)))
             try await farm.run("CONFIG", "SET", "maxmemory", "1")
             farm.intake.start()
-            farm.gatherer.start()
+            farm.consumer.start()
             try await farm.until("they are finished") {
                 try await farm.work()
                 let (isFirst, isSecond) = (try await farm.isFinished("a"), try await farm.isFinished("b"))
@@ -199,7 +199,7 @@ import Testing
                     jobRecordSeconds: 600))
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
             farm.intake.start()
-            farm.gatherer.start()
+            farm.consumer.start()
             try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
             // The test gives the intake time for several checks.
@@ -221,7 +221,7 @@ import Testing
             let results = String(decoding: farm.fixture.keys.results, as: UTF8.self)
             try await farm.run("XADD", results, "*", "r", "nonsense")
             try await farm.work()
-            farm.gatherer.start()
+            farm.consumer.start()
             try await farm.until("it is finished") { try await farm.isFinished("a") }
             #expect(try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results == 1)
             let events = try await farm.events().filter { $0["type"] == "data.unreadable" }
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test(arguments: ["here", "elsewhere"])
-    func `entries that a consumer left unsettled are settled by its successor`(gatherer: String) async throws
+    func `entries that a consumer left unsettled are settled by its successor`(consumer: String) async throws
     {
         try await IntakeFixture.run { farm in
             farm.intake.start()
@@ -238,8 +238,8 @@ import Testing
             try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.work()
             try await farm.perform(CreateResultsGroup())
-            #expect(try await !farm.perform(ReadResults(gatherer: gatherer, .new)).isEmpty)
-            farm.gatherer.start()
+            #expect(try await !farm.perform(ReadResults(consumer: consumer, .new)).isEmpty)
+            farm.consumer.start()
             try await farm.until("it is finished") { try await farm.isFinished("a") }
             #expect(try await farm.jobRecord("a").delivered == 30)
             try await farm.audit()

@@ -29,7 +29,7 @@ import Testing
     let redis: RedisConnection
     let fixture: AppContext
     let promoter: Promoter
-    let gatherer: ResultsConsumer
+    let consumer: ResultsConsumer
     private(set) var intake: AppIntake
     private let server: RedisServer
     private let subscriber: RedisSubscriber
@@ -66,7 +66,7 @@ import Testing
             "demo",
             SharedAppContext(redis: redis, host: "here", shards: Self.shards, log: Self.log, retry: policy))
         promoter = Promoter(fixture)
-        gatherer = ResultsConsumer(fixture, claimInterval: .milliseconds(100))
+        consumer = ResultsConsumer(fixture, claimInterval: .milliseconds(100))
         subscriber = RedisSubscriber(settings, channels: [fixture.keys.wakeUps])
         intake = AppIntake(
             IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
@@ -103,7 +103,7 @@ import Testing
 
     private func close() async {
         await intake.stop()
-        await gatherer.stop()
+        await consumer.stop()
         await promoter.stop()
         subscriber.close()
         redis.close()
@@ -201,7 +201,7 @@ extension IntakeFixture {
                 Checkout(worker: "w", credit: 100_000, maxBatches: 16, known: [], shards: shards))
             if reply.batches.isEmpty { return pushes }
             for batch in reply.batches { pushes += try await report(batch, response) }
-            gatherer.wake()
+            consumer.wake()
         }
     }
 
@@ -210,7 +210,7 @@ extension IntakeFixture {
     ) async throws -> Int {
         let batch = try Batch(decoding: checkout.body)
         var builder = ResultsBuilder()
-        var isFinalOnly = true
+        var hasOnlyFacts = true
         for position in batch.pushes.indices {
             let push = batch.pushes[position]
             let segment = batch.segments[Int(push.segment)]
@@ -219,7 +219,7 @@ extension IntakeFixture {
             #expect(ShardHash.shard(of: token, shards: Self.shards) == checkout.id.shard)
             sent["\(job) \(token)", default: 0] += 1
             let response = response(job, token, Int(segment.attempt))
-            if case .fail = response { isFinalOnly = false }
+            if case .fail = response { hasOnlyFacts = false }
             append(response, segment, job, push, batch, &builder)
         }
         var runs = PositionRuns()
@@ -227,7 +227,7 @@ extension IntakeFixture {
         let reply = try await perform(
             Report(
                 token: leases[1 + checkout.id.shard], worker: "w", batch: checkout.id,
-                delivery: checkout.delivery, wanted: 0, isFinalOnly: isFinalOnly, runs: runs,
+                delivery: checkout.delivery, wanted: 0, hasOnlyFacts: hasOnlyFacts, runs: runs,
                 entry: builder.finish() ?? []))
         guard case .taken(let state) = reply, state.isDone else { throw TestFailure(what: "\(reply)") }
         return batch.pushes.count

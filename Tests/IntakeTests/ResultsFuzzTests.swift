@@ -62,7 +62,7 @@ import Testing
             }
             let damaged = try await farm.damageResults { Self.damage($0, &random) }
             for fields in Self.oddFields { try await farm.addResult(fields) }
-            farm.gatherer.start()
+            farm.consumer.start()
             try await farm.until("all that can be settled is settled") {
                 let faults = try await farm.perform(FindDamage(shards: IntakeFixture.shards))
                 return try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results

@@ -119,7 +119,7 @@ import Testing
         let batch = try #require(try fixture.checkout(credit: 1).batches.first)
         #expect(batch.granted == 1)
         let ask = Report(
-            token: fixture.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 3, isFinalOnly: true,
+            token: fixture.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 3, hasOnlyFacts: true,
             runs: PositionRuns(), entry: [])
         let state = Report.State(open: 4, granted: 3, isDone: false)
         #expect(try fixture.perform(ask) == .taken(state))
@@ -137,7 +137,7 @@ import Testing
             for position in range { expected[position] = UInt8(ascii: "x") }
         }
         let report = Report(
-            token: fixture.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 0, isFinalOnly: true,
+            token: fixture.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 0, hasOnlyFacts: true,
             runs: runs, entry: StoreFixture.delivered("j1", runs.count))
         #expect(
             try fixture.perform(report)

@@ -23,7 +23,7 @@ import Testing
         #expect(try take(known: 0, jobs: 2).jobs == [Array("a".utf8), Array("b".utf8)])
         #expect(try take(known: 1, jobs: 2).jobs == [Array("b".utf8), Array("c".utf8)])
         #expect(try take(known: 3).jobs.isEmpty)
-        #expect(throws: StoreError.fewerTaken(3)) { try take(known: 4) }
+        #expect(throws: StoreError.takenJobsDiffer(3)) { try take(known: 4) }
     }
 
     @Test func `a reply is bounded by bytes but contains at least one job`() throws {

@@ -52,7 +52,7 @@ import Testing
         let settle = Settle([retry, StoreFixture.settlement(records[1], "j2", delivered: 4)])
         #expect(try fixture.perform(settle) == .init(settledCount: 2, finishedJobs: 1))
         #expect(try fixture.perform(PromoteDue()).woken == [0])
-        #expect(try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .zero)).records.isEmpty)
+        #expect(try fixture.perform(ClaimResults(consumer: "g2", idleFor: .zero)).records.isEmpty)
         #expect(try fixture.perform(PauseApp(reason: "x")) && fixture.perform(ResumeApp()) == .resumed)
         #expect(try fixture.audit() == [])
         let swap = try fixture.redis.run("GET", "nothing")

@@ -63,7 +63,7 @@ import Testing
                 let reply = try fixture.perform(
                     Report(
                         token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,
-                        wanted: map.count, isFinalOnly: true, runs: runs,
+                        wanted: map.count, hasOnlyFacts: true, runs: runs,
                         entry: open.isEmpty ? [] : StoreFixture.delivered("j1", open.count)))
                 guard case .taken(let state) = reply else {
                     Issue.record("\(reply)")
@@ -233,7 +233,7 @@ import Testing
         let ask = Report(
             token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,
             wanted: batch.map.count,
-            isFinalOnly: true, runs: PositionRuns(), entry: [])
+            hasOnlyFacts: true, runs: PositionRuns(), entry: [])
         guard case .taken(let state) = try fixture.perform(ask) else {
             throw StoreError.unexpectedReply("not taken")
         }

@@ -23,7 +23,7 @@ import Testing
         _ = try fixture.perform(
             Report(
                 token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,
-                wanted: batch.map.count, isFinalOnly: true, runs: PositionRuns(), entry: []))
+                wanted: batch.map.count, hasOnlyFacts: true, runs: PositionRuns(), entry: []))
         #expect(try fixture.audit() == [])
     }
 

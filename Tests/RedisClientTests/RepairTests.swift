@@ -195,7 +195,7 @@ import Testing
                     Report(
                         token: fixture.token, worker: "w2", batch: batch.id, delivery: batch.delivery,
                         wanted: 0,
-                        isFinalOnly: true, runs: runs, entry: StoreFixture.delivered(job, open.count)))
+                        hasOnlyFacts: true, runs: runs, entry: StoreFixture.delivered(job, open.count)))
                 #expect(try fixture.audit() == [])
             }
         }

@@ -39,7 +39,7 @@ import Testing
         let lifetime = try fixture.redis.run("TTL", "{pushfarm:demo}:job:j1").integer ?? 0
         #expect((259_000...259_200).contains(lifetime))
         #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).results == 0)
-        #expect(try fixture.perform(ReadResults(gatherer: "g1", .pending(after: nil))).isEmpty)
+        #expect(try fixture.perform(ReadResults(consumer: "g1", .pending(after: nil))).isEmpty)
         #expect(try fixture.audit() == [])
     }
 
@@ -87,14 +87,14 @@ import Testing
 
     @Test func `entries of a lost consumer are pending and then claimed by another`() throws {
         let records = try reported()
-        #expect(try fixture.perform(ReadResults(gatherer: "g1", .pending(after: nil))) == records)
+        #expect(try fixture.perform(ReadResults(consumer: "g1", .pending(after: nil))) == records)
         #expect(
-            try fixture.perform(ReadResults(gatherer: "g1", .pending(after: records[0].id))) == [records[1]])
-        #expect(try fixture.perform(ReadResults(gatherer: "g2", .new)).isEmpty)
-        #expect(try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .seconds(100))).records.isEmpty)
-        let claim = try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .zero, count: 1))
+            try fixture.perform(ReadResults(consumer: "g1", .pending(after: records[0].id))) == [records[1]])
+        #expect(try fixture.perform(ReadResults(consumer: "g2", .new)).isEmpty)
+        #expect(try fixture.perform(ClaimResults(consumer: "g2", idleFor: .seconds(100))).records.isEmpty)
+        let claim = try fixture.perform(ClaimResults(consumer: "g2", idleFor: .zero, count: 1))
         #expect(claim.records == [records[0]] && claim.next != nil)
-        let rest = try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .zero, start: claim.next))
+        let rest = try fixture.perform(ClaimResults(consumer: "g2", idleFor: .zero, start: claim.next))
         #expect(rest.records == [records[1]] && rest.next == nil)
     }
 

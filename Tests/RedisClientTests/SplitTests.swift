@@ -54,12 +54,13 @@ import Testing
     /// Redis returned to a state before the intake took the jobs.
     /// The jobs are in the inbox again, so the intake will take them once more.
     @Test func `refuses jobs that are not taken`() throws {
-        try expectRefused(.fewerTaken(0), split([job("x")]))
+        try expectRefused(.takenJobsDiffer(0), split([job("x")]))
         try expectRefused(
-            .fewerTaken(0), split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
+            .takenJobsDiffer(0), split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
         try fixture.take("a")
-        try expectRefused(.fewerTaken(1), split(dropped: 2, [job("x")]))
-        try expectRefused(.fewerTaken(1), split(head: IntakeHead(job: "y", offset: 1), [job("x"), job("y")]))
+        try expectRefused(.takenJobsDiffer(1), split(dropped: 2, [job("x")]))
+        try expectRefused(
+            .takenJobsDiffer(1), split(head: IntakeHead(job: "y", offset: 1), [job("x"), job("y")]))
         _ = try fixture.perform(split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
         _ = try fixture.perform(split(step: 2, [job("x", opens: false)]))
         #expect(try fixture.redis.run("EXISTS", "{pushfarm:demo}:taken").integer == 0)
@@ -72,7 +73,7 @@ import Testing
             )
         }
         let before = try RedisDump(fixture.redis)
-        #expect(throws: StoreError.fewerTaken(0)) { try fixture.perform(refusal(step: 1)) }
+        #expect(throws: StoreError.takenJobsDiffer(0)) { try fixture.perform(refusal(step: 1)) }
         #expect(try RedisDump(fixture.redis).changes(since: before) == [])
         try fixture.take("a")
         #expect(try fixture.perform(refusal(step: 1)) == .eventWritten)
@@ -86,7 +87,7 @@ import Testing
         func take(_ known: Int) -> Take {
             Take(token: fixture.token, known: known, maxJobs: 9, maxBytes: 99, maxJobBytes: 99)
         }
-        #expect(throws: StoreError.fewerTaken(2)) { try fixture.perform(take(3)) }
+        #expect(throws: StoreError.takenJobsDiffer(2)) { try fixture.perform(take(3)) }
         #expect(try fixture.perform(take(2)).jobs == [])
     }
 
@@ -123,10 +124,10 @@ import Testing
         }
         #expect(try attempt("a") == nil)
         for taken in [["a", "b"], ["b", "a"], ["a", "a"]] {
-            #expect(try attempt(taken[0], taken[1]) == .fewerTaken(2))
+            #expect(try attempt(taken[0], taken[1]) == .takenJobsDiffer(2))
         }
-        #expect(try attempt("b") == .fewerTaken(1))
-        #expect(try attempt() == .fewerTaken(0))
+        #expect(try attempt("b") == .takenJobsDiffer(1))
+        #expect(try attempt() == .takenJobsDiffer(0))
     }
 
     @Test func `due batches are moved in bounded portions in order`() throws {

@@ -115,7 +115,7 @@ struct StoreFixture {
         return try perform(
             Report(
                 token: token ?? self.token, worker: worker, batch: batch.id, delivery: batch.delivery,
-                wanted: wanted, isFinalOnly: facts, runs: runs, entry: entry))
+                wanted: wanted, hasOnlyFacts: facts, runs: runs, entry: entry))
     }
 
     /// Returns the content of a results entry that reports `count` delivered pushes of a job.
@@ -140,7 +140,7 @@ struct StoreFixture {
 
     /// All entries of the results stream that no consumer has read yet.
     func results() throws -> [ResultsRecord] {
-        try perform(ReadResults(gatherer: "g1", .new))
+        try perform(ReadResults(consumer: "g1", .new))
     }
 
     /// Returns a settlement of a results entry that counts `delivered` pushes of the job as delivered.

@@ -17,7 +17,7 @@ struct PushCheckTests {
         var id: String? = "123e4567-e89b-82d3-a456-426614174000"
         var hasRepeatedHeader = false
         var payloadLength = 100
-        var credentials = PushCheck.Credentials.accepted(TopicRules(tokenBundles: nil))
+        var credentials = PushCheck.CredentialOutcome.accepted(TopicRules(tokenBundles: nil))
         var state = TokenState.valid
 
         func with(_ change: (inout Request) -> Void) -> Request {

@@ -72,7 +72,7 @@ import Testing
                     redis: farm.redis, host: "here", shards: SenderFixture.shards,
                     log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
             context.retention.auditBytes = 1 << 20
-            let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
+            let consumer = ResultsConsumer(context, poll: .milliseconds(5))
             // Each job has its own topic, so no response stops the app.
             for receipts in [Receipts.failures, .all, .none] {
                 for delivery in [DeliveryGuarantee.atLeastOnce, .atMostOnce] {
@@ -83,10 +83,10 @@ import Testing
                             maxAttempts: 2))
                 }
             }
-            gatherer.start()
+            consumer.start()
             try farm.apply(port: gateway.port)
             try await farm.untilFinished(jobs: 6)
-            await gatherer.stop()
+            await consumer.stop()
             let (jobs, total) = (try await farm.jobRecords(6), farm.pushes)
             #expect(jobs.reduce(0) { $0 + $1.accepted } == total)
             #expect(jobs.reduce(0) { $0 + $1.delivered } == gateway.accepted)

@@ -21,19 +21,20 @@ import Testing
             let exclusiveTurn = SuspectPushTurn()
             let (suspect, other) = (Sender(), Sender())
             for member in [suspect, other] { exclusiveTurn.join(member) }
-            #expect(!exclusiveTurn.isWanted && exclusiveTurn.allows(other) && exclusiveTurn.allows(suspect))
+            #expect(!exclusiveTurn.isWanted && exclusiveTurn.maySend(other) && exclusiveTurn.maySend(suspect))
             suspect.hasSuspect = true
-            #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(suspect) && exclusiveTurn.allows(other))
+            #expect(exclusiveTurn.isWanted && exclusiveTurn.maySendSuspect(suspect))
+            #expect(exclusiveTurn.maySend(other))
             (suspect.hasSuspectInFlight, suspect.hasNothingInFlight) = (true, false)
-            #expect(exclusiveTurn.admits(suspect), "the rest of its group")
+            #expect(exclusiveTurn.maySendSuspect(suspect), "the rest of its group")
             // The app cannot send now, because its lease may have expired or its credentials may be invalid.
             suspect.hasSuspect = false
-            #expect(exclusiveTurn.isWanted && !exclusiveTurn.allows(other) && exclusiveTurn.allows(suspect))
+            #expect(exclusiveTurn.isWanted && !exclusiveTurn.maySend(other) && exclusiveTurn.maySend(suspect))
             exclusiveTurn.noteResponse(to: suspect)
             #expect(other.turns == 0, "others of the group are in flight")
             suspect.hasSuspectInFlight = false
             exclusiveTurn.noteResponse(to: suspect)
-            #expect(other.turns == 1 && exclusiveTurn.allows(other) && !exclusiveTurn.isWanted)
+            #expect(other.turns == 1 && exclusiveTurn.maySend(other) && !exclusiveTurn.isWanted)
         }
     }
 
@@ -65,13 +66,13 @@ import Testing
             let (first, second) = (Sender(), Sender())
             for member in [first, second] { exclusiveTurn.join(member) }
             second.hasSuspect = true
-            #expect(exclusiveTurn.admits(second))
+            #expect(exclusiveTurn.maySendSuspect(second))
             first.isClearForSuspect = false
-            #expect(!exclusiveTurn.admits(second))
+            #expect(!exclusiveTurn.maySendSuspect(second))
             (first.isClearForSuspect, first.hasNothingInFlight) = (true, false)
-            #expect(!exclusiveTurn.admits(second))
+            #expect(!exclusiveTurn.maySendSuspect(second))
             (first.hasNothingInFlight, first.hasSuspect) = (true, true)
-            #expect(!exclusiveTurn.admits(second) && exclusiveTurn.admits(first))
+            #expect(!exclusiveTurn.maySendSuspect(second) && exclusiveTurn.maySendSuspect(first))
         }
     }
 }

@@ -43,7 +43,7 @@ extension DeliveryWindow {
                 call,
                 Report(
                     token: call.token, worker: worker, batch: batch.id, delivery: batch.delivery,
-                    wanted: wanted, isFinalOnly: content?.isFinal ?? false,
+                    wanted: wanted, hasOnlyFacts: content?.hasOnlyFacts ?? false,
                     runs: content?.runs ?? PositionRuns(), entry: content?.entry ?? [],
                     expectedOpen: batch.mustCompare ? -1 : batch.count - batch.reported - batch.reporting)))
     }

@@ -38,7 +38,7 @@ extension HeldBatch {
     /// Marks a reported outcome as unreported, because Redis has lost the report.
     private func forgetReport(_ position: Int) -> Bool {
         let isDelivered = positions[position] == .reportedDelivered
-        if !isDelivered, ownership != .ours, outcomes[position]?.isFinal != true { return false }
+        if !isDelivered, ownership != .ours, outcomes[position]?.isFact != true { return false }
         positions[position] = isDelivered ? .delivered : .other
         reported -= 1
         unreported += 1

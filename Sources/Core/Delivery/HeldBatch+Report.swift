@@ -11,9 +11,9 @@ extension HeldBatch {
     /// - Returns: `nil` when all outcomes are reported or a report is in progress.
     func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
         guard !isReporting, unreported > 0 else { return nil }
-        var runs = takeRuns(final: true)
-        let isFinal = !runs.isEmpty
-        if !isFinal { runs = takeRuns(final: false) }
+        var runs = takeRuns(facts: true)
+        let hasOnlyFacts = !runs.isEmpty
+        if !hasOnlyFacts { runs = takeRuns(facts: false) }
         for (index, segment) in batch.segments.enumerated() {
             appendDelivered(segment, to: &builder)
             appendOthers(index, segment, to: &builder)
@@ -22,7 +22,7 @@ extension HeldBatch {
         reporting = runs.count
         unreported -= runs.count
         guard let entry = builder.finish() else { preconditionFailure("a report without results") }
-        let report = OutcomeReport(runs: runs, entry: entry, isFinal: isFinal)
+        let report = OutcomeReport(runs: runs, entry: entry, hasOnlyFacts: hasOnlyFacts)
         current = report
         return report
     }
@@ -56,7 +56,7 @@ extension HeldBatch {
         }
     }
 
-    private func takeRuns(final: Bool) -> PositionRuns {
+    private func takeRuns(facts: Bool) -> PositionRuns {
         var runs = PositionRuns()
         var first: Int?
         func end(_ position: Int) {
@@ -66,7 +66,7 @@ extension HeldBatch {
         for position in positions.indices {
             switch positions[position] {
             case .delivered: positions[position] = .reportingDelivered
-            case .other where outcomes[position]?.isFinal == final: positions[position] = .reportingOther
+            case .other where outcomes[position]?.isFact == facts: positions[position] = .reportingOther
             default:
                 end(position)
                 continue

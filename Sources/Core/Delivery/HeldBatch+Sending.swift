@@ -68,7 +68,7 @@ extension HeldBatch {
         close(position, as: .other)
         outcomes[position] = outcome
         timestamps[position] = timestamp
-        if ownership == .ended || ownership == .stale && !outcome.isFinal { drop(position) }
+        if ownership == .ended || ownership == .stale && !outcome.isFact { drop(position) }
     }
 
     private func close(_ position: Int, as state: PushState) {

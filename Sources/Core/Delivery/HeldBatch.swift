@@ -197,7 +197,7 @@ package final class HeldBatch {
     func becomeStale() {
         guard ownership != .ended else { return }
         ownership = .stale
-        for (position, outcome) in outcomes where positions[position] == .other && !outcome.isFinal {
+        for (position, outcome) in outcomes where positions[position] == .other && !outcome.isFact {
             markReported(position)
         }
         recount()

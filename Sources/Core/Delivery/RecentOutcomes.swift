@@ -103,7 +103,7 @@ struct RecentOutcomes {
                 reports.append(
                     Report(
                         token: token(past.id.shard), worker: worker, batch: past.id, delivery: past.delivery,
-                        wanted: 0, isFinalOnly: report.isFinal, runs: report.runs, entry: report.entry))
+                        wanted: 0, hasOnlyFacts: report.hasOnlyFacts, runs: report.runs, entry: report.entry))
             }
         }
         inFlight += reports.count

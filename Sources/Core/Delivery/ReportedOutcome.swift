@@ -23,7 +23,7 @@ package enum ReportedOutcome: Hashable {
     case retry(RetryCause, status: UInt16, reason: String, retryAfterMilliseconds: UInt32)
 
     /// Whether the outcome is valid from any owner, even after another worker took over the batch.
-    var isFinal: Bool {
+    var isFact: Bool {
         switch self {
         case .tokenFailed, .deadLetter, .becameUnknown: true
         case .suppressed, .expired, .retry: false
@@ -59,7 +59,7 @@ struct OutcomeReport {
     let runs: PositionRuns
     let entry: [UInt8]
     /// Whether all outcomes in the report are valid from any owner.
-    let isFinal: Bool
+    let hasOnlyFacts: Bool
 
     /// The approximate memory size of the report.
     var byteCount: Int { runs.bytes.count + entry.count + 96 }

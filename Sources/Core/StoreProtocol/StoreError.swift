@@ -10,11 +10,11 @@ package enum StoreError: Error, Equatable, Sendable {
     case outOfStep(Int)
     /// The number of taken jobs in Redis differs from the number that the caller knows. The caller must take the jobs again from
     /// the beginning.
-    case fewerTaken(Int)
+    case takenJobsDiffer(Int)
     /// A job with this id is open or younger than a day. Nothing was split.
     case exists(job: String)
     /// Another replay of the job already uses the requested number. The value is the last used number.
-    case numberTaken(Int)
+    case replayNumberInUse(Int)
     /// The dead letter or refused job no longer exists. Nothing happened.
     case gone(EntryID)
     /// A replay with this name exists, and it replays another selection.
@@ -40,9 +40,9 @@ package enum StoreError: Error, Equatable, Sendable {
         switch error.code {
         case "FENCED": self = .fenced(lease: rest)
         case "STEP": self = .outOfStep(Int(foreign: rest) ?? 0)
-        case "TAKEN": self = .fewerTaken(Int(foreign: rest) ?? 0)
+        case "TAKEN": self = .takenJobsDiffer(Int(foreign: rest) ?? 0)
         case "EXISTS": self = .exists(job: rest)
-        case "NUMBER": self = .numberTaken(Int(foreign: rest) ?? 0)
+        case "NUMBER": self = .replayNumberInUse(Int(foreign: rest) ?? 0)
         case "GONE": self = .gone(EntryID(Array(rest.utf8)))
         case "KEY": self = .wrongType(key: rest.split(separator: " ").first.map(String.init) ?? rest)
         case "OTHER": self = .otherReplay(of: rest)
@@ -57,9 +57,9 @@ extension StoreError: CustomStringConvertible {
         case .redis(let error): error.description
         case .fenced(let lease): "\(lease) has another owner"
         case .outOfStep(let step): "the intake is at step \(step)"
-        case .fewerTaken(let count): "\(count) jobs are taken, and not the expected jobs"
+        case .takenJobsDiffer(let count): "\(count) jobs are taken, and not the expected jobs"
         case .exists(let job): "job \(job) exists"
-        case .numberTaken(let number): "replay number \(number) exists"
+        case .replayNumberInUse(let number): "replay number \(number) exists"
         case .gone(let id): "\(id) no longer exists"
         case .otherReplay(let what): "the replay was of \(what)"
         case .wrongType(let key): "\(key) is of the wrong type"

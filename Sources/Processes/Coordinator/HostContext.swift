@@ -61,7 +61,7 @@ import StoreProtocol
     private(set) lazy var desired = DesiredState(self)
     private(set) lazy var shutdown = HostShutdown(self)
     private(set) lazy var upgrade = HostUpgrade(self)
-    private(set) lazy var takeover = SuccessorStart(self)
+    private(set) lazy var predecessorUpgrade = PredecessorUpgrade(self)
     private(set) lazy var reload = ConfigurationReload(self)
     private(set) lazy var operations = HostOperations(self)
     private(set) lazy var signals = SignalHandlers(self)

@@ -39,7 +39,7 @@ import Supervision
             metadata: [
                 "host": "\(context.host)", "apps": "\(context.apps.all.count)", "workers": "\(workers)",
             ])
-        if isSuccessor { try await context.takeover.run(lock) }
+        if isSuccessor { try await context.predecessorUpgrade.run(lock) }
         if context.lifecycle.nameHolder == .thisProcess {
             context.service.ready()
             onReady()
@@ -151,8 +151,7 @@ import Supervision
             each(.seconds(1)) { await context.unknownApps.searchInboxes() },
             each(.seconds(5)) { await context.unknownApps.forgetApps() },
             each(.seconds(1)) {
-                // Workers take a moment to start. Without a ready worker, a reading of the feedback service would count
-                // as failed.
+                // A worker reads the feedback service. Before the first worker is ready, a reading would count as failed.
                 guard context.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
                 for app in context.apps.all { await app.readFeedbackIfDue() }
             },

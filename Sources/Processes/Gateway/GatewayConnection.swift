@@ -27,14 +27,14 @@ package import PushModel
     /// Whether the connection sends less than the gateway allows, because the gateway had trouble.
     var isSlowed: Bool { get }
     /// Whether the gateway has for some time refused every stream without processing the push.
-    var isRefused: Bool { get }
+    var refusesStreams: Bool { get }
     /// Whether the connection was useful, because the gateway responded to a sufficient part of its pushes.
     var hasMadeProgress: Bool { get }
     /// The number of bytes written on this connection, without the overhead of TLS.
     var bytesWritten: Int { get }
     /// Whether a TLS alert ended the connection because the gateway rejects the client certificate. In TLS 1.3, this
     /// alert arrives after the handshake.
-    var wasRefused: Bool { get }
+    var rejectedCertificate: Bool { get }
 
     /// Sends one push; requires ``room``. Token and payload must be valid during the call.
     /// - Returns: whether the connection took the push.
@@ -58,7 +58,7 @@ package import PushModel
 }
 
 extension GatewayConnection {
-    package var isRefused: Bool { false }
+    package var refusesStreams: Bool { false }
     package var hasMadeProgress: Bool { isProven }
     package var chunk: Int { room }
     package var isLoaded: Bool { false }

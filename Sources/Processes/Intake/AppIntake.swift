@@ -139,7 +139,7 @@ import StoreProtocol
             log.notice("another host owns the app's intake")
             context.notify(.fenced(app: name, token: token.bytes))
             await wakeUp.wait(atMost: .seconds(1))
-        case .outOfStep, .fewerTaken, .exists:
+        case .outOfStep, .takenJobsDiffer, .exists:
             log.notice(
                 "intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["reason": "\(error)"])

@@ -6,7 +6,7 @@
 
     extension AppStore {
         /// Does the same as ``send(_:then:)``, but fails at active failpoints.
-        func sendPastFailpoints<Step: Request>(
+        func sendWithFailpoints<Step: Request>(
             _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
         ) {
             let step = Step.script.map(\.rawValue) ?? "\(Step.self)"

@@ -19,7 +19,7 @@ package import StoreProtocol
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
         #if FAILPOINTS
-            sendPastFailpoints(request, then: then)
+            sendWithFailpoints(request, then: then)
         #else
             transmit(request, then: then)
         #endif

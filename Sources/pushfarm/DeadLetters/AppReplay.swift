@@ -146,7 +146,7 @@ struct ReplaySettings: Sendable {
                 numbers[group.key.job] = number
                 outcome.jobs.append(job.id)
                 return
-            } catch .numberTaken(let last) {
+            } catch .replayNumberInUse(let last) {
                 numbers[group.key.job] = last
             } catch {
                 guard case .gone = error else { throw failure(error) }

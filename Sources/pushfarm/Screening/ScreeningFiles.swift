@@ -71,7 +71,7 @@ final class ScreeningFiles {
             switch verdict {
             case .good: files[0]
             case .invalid: files[1]
-            case .open: files[2]
+            case .undecided: files[2]
             }
         file.add(verdict.line(token))
         record.tally.add(verdict)

@@ -76,12 +76,12 @@ struct ScreeningTally: Equatable, Sendable {
     /// Invalid tokens that were already suppressed.
     private(set) var known = 0
     /// The counts of undecided tokens by reason.
-    private(set) var rest: [String: Int] = [:]
+    private(set) var undecided: [String: Int] = [:]
 
     var invalidCount: Int { invalid.values.reduce(0, +) }
-    var restCount: Int { rest.values.reduce(0, +) }
+    var undecidedCount: Int { undecided.values.reduce(0, +) }
     /// Tokens that have an outcome.
-    var count: Int { good + invalidCount + restCount }
+    var count: Int { good + invalidCount + undecidedCount }
 
     mutating func add(_ verdict: ScreeningVerdict) {
         switch verdict {
@@ -89,7 +89,7 @@ struct ScreeningTally: Equatable, Sendable {
         case .invalid(let reason, _, let wasKnown):
             invalid[reason, default: 0] += 1
             if wasKnown { known += 1 }
-        case .open(let reason, _): rest[reason, default: 0] += 1
+        case .undecided(let reason, _): undecided[reason, default: 0] += 1
         }
     }
 }
@@ -100,7 +100,7 @@ extension ScreeningTally {
         func list(_ name: String, _ counts: [String: Int]) -> [String] {
             counts.sorted { $0.key < $1.key }.map { "\(name) \($0.key) \($0.value)" }
         }
-        return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", rest)
+        return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", undecided)
     }
 
     /// Reads one of ``lines``, split into words. Returns false when the words are not from such a line.
@@ -110,7 +110,7 @@ extension ScreeningTally {
         case ("good", 2): good = number
         case ("known", 2): known = number
         case ("invalid", 3): invalid[String(words[1])] = number
-        case ("rest", 3): rest[String(words[1])] = number
+        case ("rest", 3): undecided[String(words[1])] = number
         default: return false
         }
         return true
@@ -125,14 +125,14 @@ enum ScreeningVerdict: Equatable, Sendable {
     /// token was suppressed already, so that no push was sent.
     case invalid(reason: String, time: Int64, wasKnown: Bool)
     /// The token is undecided.
-    case open(reason: String, cause: String?)
+    case undecided(reason: String, cause: String?)
 
     /// The verdict as a line of its file.
     func line(_ token: String) -> String {
         switch self {
         case .good: token
         case .invalid(let reason, let time, _): "\(token) \(reason) \(time)"
-        case .open(let reason, let cause): token + " " + reason + (cause.map { " " + $0 } ?? "")
+        case .undecided(let reason, let cause): token + " " + reason + (cause.map { " " + $0 } ?? "")
         }
     }
 }

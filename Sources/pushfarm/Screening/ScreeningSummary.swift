@@ -12,7 +12,7 @@ struct ScreeningSummary: Sendable {
     /// Tokens that have no outcome yet.
     var open: Int { survey.tokens - tally.count - duplicates }
     /// Whether every line is well-formed and every token is good or invalid.
-    var isClear: Bool { open == 0 && tally.restCount == 0 && survey.malformedCount == 0 }
+    var isClear: Bool { open == 0 && tally.undecidedCount == 0 && survey.malformedCount == 0 }
 
     private static let named = 20
 
@@ -20,11 +20,11 @@ struct ScreeningSummary: Sendable {
         .object([
             "app": .string(app), "state": .string(open == 0 ? "finished" : "interrupted"),
             "submitted": .number(submitted), "good": .number(tally.good),
-            "invalid": .number(tally.invalidCount), "rest": .number(tally.restCount),
+            "invalid": .number(tally.invalidCount), "rest": .number(tally.undecidedCount),
             "duplicates": .number(duplicates),
             "malformed": .number(survey.malformedCount), "open": .number(open),
             "suppressed_before": .number(tally.known), "invalid_reasons": .counts(tally.invalid),
-            "rest_reasons": .counts(tally.rest),
+            "rest_reasons": .counts(tally.undecided),
             "malformed_lines": .array(
                 survey.malformed.map {
                     .object(["line": .number($0.line), "reason": .string($0.reason)])
@@ -40,8 +40,8 @@ struct ScreeningSummary: Sendable {
         table.add("good", tally.good, .green, note: paths.good, always: true)
         table.add("invalid", tally.invalidCount, .red, note: paths.invalid, always: true)
         table.add(reasons: tally.invalid)
-        table.add("neither", tally.restCount, .yellow, note: paths.rest)
-        table.add(reasons: tally.rest)
+        table.add("neither", tally.undecidedCount, .yellow, note: paths.rest)
+        table.add(reasons: tally.undecided)
         table.add("duplicates", duplicates)
         table.add("malformed", survey.malformedCount, .yellow)
         table.add("open", open, .yellow)

@@ -121,7 +121,7 @@ struct ScreeningTracker {
         done.insert(contentsOf: chunk..<chunk + 1)
         let failed = tokens.count { facts.tokens[$0] != nil }
         let unmentioned: ScreeningVerdict =
-            tokens.count - failed == delivered ? .good : .open(reason: "unseen", cause: nil)
+            tokens.count - failed == delivered ? .good : .undecided(reason: "unseen", cause: nil)
         return tokens.map { ($0, facts.tokens[$0].map(verdict) ?? unmentioned) }
     }
 
@@ -129,8 +129,8 @@ struct ScreeningTracker {
         if let reason = facts.invalid {
             return .invalid(reason: reason, time: facts.since, wasKnown: false)
         }
-        guard let (reason, cause) = facts.failure else { return .open(reason: "unknown", cause: nil) }
-        guard reason == "suppressed" else { return .open(reason: reason, cause: cause) }
+        guard let (reason, cause) = facts.failure else { return .undecided(reason: "unknown", cause: nil) }
+        guard reason == "suppressed" else { return .undecided(reason: reason, cause: cause) }
         return .invalid(reason: cause ?? reason, time: facts.since, wasKnown: true)
     }
 

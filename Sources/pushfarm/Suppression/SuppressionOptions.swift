@@ -23,7 +23,8 @@ struct SuppressionOptions: ParsableArguments {
     func validate() throws {
         for (name, value) in [("--topic", topic), ("--environment", environment)] {
             guard let value, value.isEmpty || value.contains(where: \.isWhitespace) else { continue }
-            throw ValidationError("\(name) is one word; this is \"\(value.prefix(64))\".")
+            throw ValidationError(
+                "\(name) must be a single word without spaces; this is \"\(value.prefix(64))\".")
         }
     }
 

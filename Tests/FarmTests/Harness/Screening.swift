@@ -5,7 +5,7 @@ import Testing
 /// A run of `pushfarm screen` on a farm: its files and expectations about them.
 struct Screening {
     /// The output of `pushfarm screen --json`. Decoding fails if a field is missing.
-    struct JobRecord: Decodable, Equatable {
+    struct Summary: Decodable, Equatable {
         struct Malformed: Decodable, Equatable {
             var line: Int
             var reason: String
@@ -31,7 +31,7 @@ struct Screening {
         init(json: String) throws {
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
-            self = try decoder.decode(JobRecord.self, from: Data(json.utf8))
+            self = try decoder.decode(Summary.self, from: Data(json.utf8))
         }
 
         var addsUp: Bool {
@@ -55,10 +55,10 @@ struct Screening {
     /// Runs `pushfarm screen` until it ends.
     func run(
         _ more: String..., sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> (status: Int32, jobRecord: JobRecord) {
+    ) async throws -> (status: Int32, jobRecord: Summary) {
         let result = try await farm.run(arguments(more))
         guard !result.output.isEmpty else { throw Overdue(description: "screen: \(result)") }
-        let jobRecord = try JobRecord(json: result.output)
+        let jobRecord = try Summary(json: result.output)
         #expect(jobRecord.addsUp, "\(jobRecord)", sourceLocation: sourceLocation)
         return (result.status, jobRecord)
     }

@@ -73,7 +73,7 @@ import Testing
             let batch = try fixture.held([("a", 2)], credit: 1)
             return Report(
                 token: fixture.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 2,
-                isFinalOnly: true,
+                hasOnlyFacts: true,
                 runs: PositionRuns(), entry: [])
         }
     }
@@ -94,7 +94,7 @@ import Testing
         }
         #expect(state.staleness == .redelivered && state.open == 3 && state.granted == 1)
         report.runs = PositionRuns()
-        (report.entry, report.isFinalOnly) = ([], true)
+        (report.entry, report.hasOnlyFacts) = ([], true)
         _ = try fixture.perform(report)
         var quarantine = fixture.quarantine(batch)
         (quarantine.worker, quarantine.delivery) = (worker, delivery)

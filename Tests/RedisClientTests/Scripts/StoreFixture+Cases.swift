@@ -50,7 +50,7 @@ extension StoreFixture {
         runs.append(positions)
         return Report(
             token: token, worker: "w1", batch: batch, delivery: 1, wanted: wanted,
-            isFinalOnly: facts, runs: runs, entry: entry)
+            hasOnlyFacts: facts, runs: runs, entry: entry)
     }
 
     func quarantine(_ batch: Checkout.Batch) -> QuarantineBatch {

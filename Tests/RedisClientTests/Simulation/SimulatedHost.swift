@@ -39,7 +39,7 @@ final class SimulatedHost {
     private var isDoubtful = false
     private var stoppedUntil = 0
     private lazy var intake = SimulatedIntake(simulation)
-    private lazy var gatherer = SimulatedGatherer(name, simulation)
+    private lazy var consumer = SimulatedResultsConsumer(name, simulation)
 
     init(name: String, simulation: Simulation) {
         (self.name, self.simulation) = (name, simulation)
@@ -59,7 +59,7 @@ final class SimulatedHost {
             0, -Self.renewInterval, -Self.reclaimInterval, false
         )
         intake = SimulatedIntake(simulation)
-        gatherer = SimulatedGatherer(name, simulation)
+        consumer = SimulatedResultsConsumer(name, simulation)
         stoppedUntil = simulation.turn + turns
     }
 
@@ -121,7 +121,7 @@ final class SimulatedHost {
             switch simulation.below(20) {
             case 0, 1: try recover()
             case 2, 3, 4: if let token = tokens[.intake] { try intake.step(token) }
-            case 5, 6, 7: try gatherer.step()
+            case 5, 6, 7: try consumer.step()
             case 8:
                 _ = try simulation.attempt(PromoteDue(limit: 1 + simulation.below(5)))
                 if tokens[.intake] != nil { try cancelBatches() }
@@ -138,7 +138,7 @@ final class SimulatedHost {
         try recover()
         for _ in 0..<2 { addWorker() }
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
-        for _ in 0..<2 { try gatherer.step() }
+        for _ in 0..<2 { try consumer.step() }
         if tokens[.intake] != nil { try cancelBatches() }
         try simulation.perform(PromoteDue(limit: 5))
         for _ in 0..<6 { try stepWorker() }

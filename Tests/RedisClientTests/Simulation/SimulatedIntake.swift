@@ -50,7 +50,7 @@ final class SimulatedIntake {
         } catch StoreError.fenced(let lease) {
             served = nil
             throw StoreError.fenced(lease: lease)
-        } catch StoreError.outOfStep, StoreError.fewerTaken {
+        } catch StoreError.outOfStep, StoreError.takenJobsDiffer {
             served = nil
         } catch StoreError.exists(let id) {
             if case .split(let request, _, _) = plan, !request.alone.isEmpty {

@@ -217,7 +217,7 @@ final class SimulatedWorker {
     }
 
     private func settle(_ push: Flying, _ fact: ReportedOutcome) {
-        window.record(push.batch, push.position, as: fact, timestamp: fact.isFinal ? 5 : nil)
+        window.record(push.batch, push.position, as: fact, timestamp: fact.isFact ? 5 : nil)
     }
 
     // MARK: Redis

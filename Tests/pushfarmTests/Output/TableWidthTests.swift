@@ -79,7 +79,7 @@ struct TableWidthTests {
             reason: "expected at most 64 bytes, found a text of 123 bytes that begins with checkout",
             original: [])
         let finding = PushFinding(
-            app: app, place: .deadLetter, job: Self.job, token: token,
+            app: app, location: .deadLetter, job: Self.job, token: token,
             id: "5f0c1a0e-1b1d-8c2a-9f3b-0123456789ab", at: now,
             details: [("batch", "03.h.1a2b3c4d5e6f.17"), ("attempts", "8"), ("cause", "ServiceUnavailable")])
         let owners = ShardOwners(

@@ -12,7 +12,7 @@ struct ScreeningRecordTests {
         for verdict: ScreeningVerdict in [
             .good, .good, .invalid(reason: "Unregistered", time: 1, wasKnown: false),
             .invalid(reason: "Feedback", time: 1, wasKnown: true),
-            .open(reason: "exhausted", cause: "throttled"),
+            .undecided(reason: "exhausted", cause: "throttled"),
         ] { record.tally.add(verdict) }
         return record
     }

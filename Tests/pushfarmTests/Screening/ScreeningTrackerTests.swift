@@ -51,12 +51,12 @@ struct ScreeningTrackerTests {
         ),
         // A token counts as unregistered only if the farm reports the token as unregistered. In a wrong
         // environment every token fails.
-        ([("push.failed", ["reason": "BadDeviceToken"])], .open(reason: "BadDeviceToken", cause: nil)),
+        ([("push.failed", ["reason": "BadDeviceToken"])], .undecided(reason: "BadDeviceToken", cause: nil)),
         (
             [("push.failed", ["reason": "exhausted", "cause": "throttled"])],
-            .open(reason: "exhausted", cause: "throttled")
+            .undecided(reason: "exhausted", cause: "throttled")
         ),
-        ([("push.expired", [:])], .open(reason: "expired", cause: nil)),
+        ([("push.expired", [:])], .undecided(reason: "expired", cause: nil)),
         (
             [("push.failed", ["reason": "suppressed", "cause": "Feedback"])],
             .invalid(reason: "Feedback", time: 5, wasKnown: true)
@@ -89,10 +89,13 @@ struct ScreeningTrackerTests {
         var tracker = opened()
         _ = receive(&tracker, failed("aa", "exhausted"))
         _ = receive(&tracker, finished(delivered))
-        let unseen = ScreeningVerdict.open(reason: "unseen", cause: nil)
+        let unseen = ScreeningVerdict.undecided(reason: "unseen", cause: nil)
         #expect(
             verdicts(&tracker)
-                == ["aa": .open(reason: "exhausted", cause: nil), "bb": unseen, "cc": unseen, "dd": unseen])
+                == [
+                    "aa": .undecided(reason: "exhausted", cause: nil), "bb": unseen, "cc": unseen,
+                    "dd": unseen,
+                ])
     }
 
     @Test func `a job record gives the same result as the final event`() {

@@ -14,7 +14,7 @@ struct HostStatusTests {
     @Test(arguments: [
         ("quiet", 32, true), ("stopped", 32, true), ("stopped", 0, false), ("ready", 32, false),
     ])
-    func `a place that serves none of its shards is reported`(state: String, shards: Int, isReported: Bool) {
+    func `one that serves no shards is reported`(state: String, shards: Int, isReported: Bool) {
         let line = #"{"state":"running","workers":[{"worker":"1","state":"\#(state)","shards":\#(shards)}]}"#
         let places = HostStatus(name: "a", json: Array(line.utf8), isAlive: true).quietOwners
         #expect(

@@ -7,9 +7,9 @@ package struct Retention: Hashable, Sendable {
     /// Maximum number of records in a shard's suppression list, or slightly more.
     package var suppressed = 15_625
     /// If more than this percentage of the last thousand responses report bad tokens, suppressions wait for confirmation.
-    package var holdShare = 20
+    package var guardHoldShare = 20
     /// If at least this percentage of the last thousand responses report bad tokens, the app is paused.
-    package var pauseShare = 95
+    package var guardPauseShare = 95
     /// Maximum number of pushes in dead letters. The oldest dead letters are deleted first.
     package var deadLetterPushes = 1_000_000
     /// Maximum bytes of dead letters. The oldest dead letters are deleted first.

@@ -28,7 +28,7 @@ package struct Replay: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The call removed this many dead letters and pushes from the stream.
+        /// The call removed `letters` entries from the stream of dead letters. These entries had `pushes` pushes in all.
         case done(letters: Int, pushes: Int)
         /// An earlier call already did this step. The numbers are the totals of all steps of the replay so far.
         case doneBefore(letters: Int, pushes: Int)

@@ -58,7 +58,7 @@ package struct Report: Request {
     /// requests no more credit.
     package var wanted: Int
     /// Whether ``entry`` contains only delivered and failed items.
-    package var isFinalOnly: Bool
+    package var hasOnlyFacts: Bool
     /// The positions that ``entry`` reports.
     package var runs: PositionRuns
     /// The report, encoded by `ResultsBuilder`; empty if there are no runs.
@@ -68,18 +68,18 @@ package struct Report: Request {
     package var expectedOpen: Int?
 
     package init(
-        token: FenceToken, worker: String, batch: BatchID, delivery: Int, wanted: Int, isFinalOnly: Bool,
+        token: FenceToken, worker: String, batch: BatchID, delivery: Int, wanted: Int, hasOnlyFacts: Bool,
         runs: PositionRuns, entry: [UInt8], expectedOpen: Int? = nil
     ) {
         (self.token, self.worker, self.batch, self.delivery) = (token, worker, batch, delivery)
-        (self.wanted, self.isFinalOnly, self.runs, self.entry) = (wanted, isFinalOnly, runs, entry)
+        (self.wanted, self.hasOnlyFacts, self.runs, self.entry) = (wanted, hasOnlyFacts, runs, entry)
         self.expectedOpen = expectedOpen
     }
 
     package var words: [any CommandArgument] {
         precondition(runs.isEmpty == entry.isEmpty, "an entry comes with its positions")
         return [
-            ScriptKeys.prefix, token, worker, batch, delivery, wanted, isFinalOnly, runs.bytes, entry,
+            ScriptKeys.prefix, token, worker, batch, delivery, wanted, hasOnlyFacts, runs.bytes, entry,
             expectedOpen,
         ]
     }

@@ -84,7 +84,7 @@ package struct ReadResults: Request {
     package let words: [any CommandArgument]
     package let count: Int
 
-    package init(gatherer: String, _ which: Entries, count: Int = 64) {
+    package init(consumer: String, _ which: Entries, count: Int = 64) {
         self.count = count
         let start =
             switch which {
@@ -92,7 +92,7 @@ package struct ReadResults: Request {
             case .pending(let after): after?.description ?? "0"
             }
         words = [
-            "XREADGROUP", "GROUP", "settlement", gatherer, "COUNT", count, "STREAMS", AppKey(\.results),
+            "XREADGROUP", "GROUP", "settlement", consumer, "COUNT", count, "STREAMS", AppKey(\.results),
             start,
         ]
     }
@@ -116,9 +116,9 @@ package struct ClaimResults: Request {
 
     package let words: [any CommandArgument]
 
-    package init(gatherer: String, idleFor: Duration, start: EntryID? = nil, count: Int = 64) {
+    package init(consumer: String, idleFor: Duration, start: EntryID? = nil, count: Int = 64) {
         words = [
-            "XAUTOCLAIM", AppKey(\.results), "settlement", gatherer, idleFor, start ?? .first, "COUNT", count,
+            "XAUTOCLAIM", AppKey(\.results), "settlement", consumer, idleFor, start ?? .first, "COUNT", count,
         ]
     }
 

@@ -228,7 +228,7 @@ package struct Settle: Request {
         let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
         return [
             ScriptKeys.prefix, retention.jobRecordSeconds,
-            "\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)", scopes,
+            "\(retention.suppressed) \(retention.guardHoldShare) \(retention.guardPauseShare)", scopes,
             settlements.count, ArgumentList(settlements.flatMap { $0.words(retention) }),
         ]
     }

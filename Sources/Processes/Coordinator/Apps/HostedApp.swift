@@ -86,8 +86,8 @@ import StoreProtocol
 
     private func applyRetention() {
         context.retention.suppressed = configuration.suppressionLimit(shards: context.shards)
-        context.retention.holdShare = configuration.suppression.holdShare
-        context.retention.pauseShare = configuration.suppression.pauseShare
+        context.retention.guardHoldShare = configuration.suppression.holdShare
+        context.retention.guardPauseShare = configuration.suppression.pauseShare
         context.retention.deadLetterPushes = configuration.deadLetters.pushes
         context.retention.deadBytes = configuration.deadLetters.megabytes << 20
         context.retention.deadSeconds = configuration.deadLetters.days * 86_400

@@ -112,7 +112,7 @@ extension ResultsConsumer {
         while true {
             // Redis replies in order: when this reply arrives, Redis has carried out the settlements of the previous
             // read.
-            let read = ReadResults(gatherer: context.host, .new)
+            let read = ReadResults(consumer: context.host, .new)
             let records = try await context.store.perform(read)
             try throwIfKeyIsBroken()
             if records.isEmpty { return }
@@ -128,7 +128,7 @@ extension ResultsConsumer {
         var last: EntryID?
         while true {
             let records = try await context.store.perform(
-                ReadResults(gatherer: context.host, .pending(after: last)))
+                ReadResults(consumer: context.host, .pending(after: last)))
             try throwIfKeyIsBroken()
             guard let end = records.last else { return }
             sender.settle(records)
@@ -141,7 +141,7 @@ extension ResultsConsumer {
         var next: EntryID?
         repeat {
             let reply = try await context.store.perform(
-                ClaimResults(gatherer: context.host, idleFor: idle, start: next))
+                ClaimResults(consumer: context.host, idleFor: idle, start: next))
             try throwIfKeyIsBroken()
             sender.settle(reply.records)
             next = reply.next

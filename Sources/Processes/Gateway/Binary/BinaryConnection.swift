@@ -12,7 +12,7 @@ import Transport
     private let exchange: BinaryExchange
     private weak var listener: (any GatewayListener)?
     private var tick: Timer?
-    package private(set) var wasRefused = false
+    package private(set) var rejectedCertificate = false
 
     /// - Parameters:
     ///   - stream: a connected stream whose TLS handshake is complete.
@@ -36,7 +36,7 @@ import Transport
             passEventsOn()
         }
         stream.onEnd = { [unowned self] end in
-            if case .failed(.tls(.alert)) = end { wasRefused = true }
+            if case .failed(.tls(.alert)) = end { rejectedCertificate = true }
             finish("\(end)", isPeersDoing: true)
         }
         stream.source = { [unowned self] output in fill(&output) }

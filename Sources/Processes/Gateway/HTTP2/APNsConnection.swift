@@ -14,7 +14,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     private var tick: Timer?
     /// Whether output was written in this turn of the loop.
     private var hasFilled = false
-    package private(set) var wasRefused = false
+    package private(set) var rejectedCertificate = false
 
     /// - Parameter stream: a connected stream whose TLS handshake is complete.
     package init(over stream: ByteStream, _ settings: StreamSettings, listener: any GatewayListener) {
@@ -23,7 +23,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         exchange = PushExchange<APNsService>(settings, at: .now)
         stream.onBytes = { [unowned self] bytes in receive(bytes) }
         stream.onEnd = { [unowned self] end in
-            if case .failed(.tls(.alert)) = end { wasRefused = true }
+            if case .failed(.tls(.alert)) = end { rejectedCertificate = true }
             finish("\(end)")
         }
         stream.source = { [unowned self] output in fill(&output) }
@@ -39,7 +39,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     package var isRetired: Bool { exchange.isRetired }
     package var isProven: Bool { exchange.streams.isProven }
     package var isSlowed: Bool { exchange.streams.isSlowed }
-    package var isRefused: Bool { exchange.streams.refusals.isLasting }
+    package var refusesStreams: Bool { exchange.streams.refusals.isLasting }
     package var hasMadeProgress: Bool { exchange.streams.refusals.wasOfUse }
     package var bytesWritten: Int { stream.bytesWritten }
 

@@ -25,7 +25,7 @@ final class PushExchange<Service: StreamService> {
     /// Limits the number of open streams.
     var streams: StreamControl
     private(set) var open: OpenPushes
-    private var quiet: PingMonitor
+    private var pings: PingMonitor
     private var events = ExchangeEvents()
     private var phase = Phase.open
     /// The value of ``room`` before output was written; nil if no output was written since the session's events were
@@ -60,7 +60,7 @@ final class PushExchange<Service: StreamService> {
             hasProviderToken: settings.providerToken != nil, cap: settings.streams, timeout: timeout,
             random: random, at: now)
         open = OpenPushes(timeout: timeout)
-        quiet = PingMonitor(
+        pings = PingMonitor(
             start: now, busy: min(.seconds(15), settings.requestTimeout / 2), idle: settings.keepAlive)
     }
 
@@ -98,7 +98,7 @@ final class PushExchange<Service: StreamService> {
             return false
         }
         open.set(stream: number, of: slot)
-        if streams.open == 0 { quiet.becameBusy(at: now) }
+        if streams.open == 0 { pings.becameBusy(at: now) }
         streams.opened()
         return true
     }
@@ -128,7 +128,7 @@ final class PushExchange<Service: StreamService> {
 
     func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard !hasEnded else { return }
-        quiet.read(at: now)
+        pings.read(at: now)
         _ = clock.read(now)
         streams.setNow(now)
         let before = room
@@ -178,7 +178,7 @@ final class PushExchange<Service: StreamService> {
         if !isRetired, let stall = streams.stall(at: moment) { giveUp(stall) }
         drain(roomBefore: before)
         if phase >= .over { return }
-        switch quiet.act(at: now) {
+        switch pings.act(at: now) {
         case .wait: break
         case .ping: session.ping(1)
         case .dead: finish("no answer to PING")
@@ -275,7 +275,7 @@ final class PushExchange<Service: StreamService> {
     private func close(_ slot: Int, _ outcome: SendOutcome) {
         let push = open.remove(slot)
         streams.closed()
-        if streams.open == 0 { quiet.becameIdle() }
+        if streams.open == 0 { pings.becameIdle() }
         guard let push else { return }
         switch outcome {
         case .unprocessed where push.isInTime:

@@ -183,8 +183,8 @@ import Transport
 
     /// Whether the gateway has accepted connections for some time without responding to any push.
     package var isStalled: Bool {
-        let responds = connections.contains { $0.hasMadeProgress && !$0.isRetired && !$0.isRefused }
-        return !responds && (schedule.uselessInARow >= 3 || connections.contains { $0.isRefused })
+        let responds = connections.contains { $0.hasMadeProgress && !$0.isRetired && !$0.refusesStreams }
+        return !responds && (schedule.uselessInARow >= 3 || connections.contains { $0.refusesStreams })
     }
 
     /// The number of consecutive dials that the gateway ended by a TLS alert, because it rejects the client

@@ -128,7 +128,7 @@ import FarmPolicy
             // A connection that was opened before the last failure proves nothing about dials after the failure.
             if isSinceFailure { backOff.succeeded() }
             uselessInARow = 0
-        } else if connection.wasRefused {
+        } else if connection.rejectedCertificate {
             return true
         } else if !isKnown {
             countUseless(connections)

@@ -25,11 +25,12 @@ extension Change<Faults> {
             case "reset": .set(\.reset, to: isOff ? nil : try Self.reset(&words))
             case "silence": .set(\.silence, to: isOff ? Faults.Loss() : try Self.loss(&words))
             case "cut": .set(\.cutEvery, to: isOff ? nil : try words.count(in: 1...Int(Int32.max)))
-            case "answer": .set(\.phase, to: isOff ? nil : try Self.phase(&words, now: now))
+            case "answer":
+                .set(\.imposedResponse, to: isOff ? nil : try Self.imposedResponse(&words, now: now))
             case "rate": .set(\.rate, to: isOff ? nil : try words.count(in: 0...Int(Int32.max)))
             case "expired-token":
                 .set(
-                    \.phase,
+                    \.imposedResponse,
                     to: isOff
                         ? nil
                         : Faults.ImposedResponse(
@@ -60,7 +61,7 @@ extension Change<Faults> {
         return Faults.Reset(share: share, code: code, processed: words.take("processed"))
     }
 
-    private static func phase(_ words: inout FaultWords, now: Int64) throws(SimulatorError)
+    private static func imposedResponse(_ words: inout FaultWords, now: Int64) throws(SimulatorError)
         -> Faults.ImposedResponse
     {
         let status = UInt16(try words.count(in: 200...599))

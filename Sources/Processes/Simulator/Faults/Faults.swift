@@ -40,7 +40,7 @@ package struct Faults: Hashable, Sendable {
     package var silence = Loss()
     /// The number of requests after which a connection gets a TCP reset; nil means no reset.
     package var cutEvery: Int?
-    package var phase: ImposedResponse?
+    package var imposedResponse: ImposedResponse?
     /// The maximum number of pushes per second to all tokens together. Further pushes get status 429.
     package var rate: Int?
     /// New connections are closed right after the handshake until this time, in milliseconds since 1970.
@@ -67,10 +67,12 @@ package struct Faults: Hashable, Sendable {
 
     /// The response that a ``ImposedResponse`` fault sets for a request at `now`, in milliseconds since 1970.
     func imposed(at now: Int64, _ random: inout SeededRandom) -> Reply? {
-        guard let phase, now < phase.until, phase.share >= 1 || random.happens(phase.share) else {
+        guard let imposedResponse, now < imposedResponse.until,
+            imposedResponse.share >= 1 || random.happens(imposedResponse.share)
+        else {
             return nil
         }
-        return phase.reply
+        return imposedResponse.reply
     }
 }
 
@@ -101,7 +103,7 @@ extension Faults {
                 }
             }
             if let cutEvery { text.member("cut", cutEvery) }
-            if let phase { text.member("answer", object: phase.write) }
+            if let imposedResponse { text.member("answer", object: imposedResponse.write) }
             if let rate { text.member("rate", rate) }
             if closesNewUntil == .max {
                 text.member("close_new", true)

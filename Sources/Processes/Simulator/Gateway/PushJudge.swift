@@ -19,7 +19,7 @@ struct PushJudge {
     ///     once.
     ///   - now: the present time in milliseconds since 1970.
     mutating func judge(
-        _ request: ServerRequest, now: Int64, credentials: () -> PushCheck.Credentials
+        _ request: ServerRequest, now: Int64, credentials: () -> PushCheck.CredentialOutcome
     ) -> Verdict {
         var push = ReceivedPush()
         push.method = request.value(.method)

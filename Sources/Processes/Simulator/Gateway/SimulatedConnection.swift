@@ -13,7 +13,7 @@ import Transport
     private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let session: ServerSession
-    private var credentials: Credentials
+    private var credentials: CredentialChecker
     private var requests = 0
     private var refusals = 0
     private var isLeaving = false
@@ -32,7 +32,7 @@ import Transport
         self.stream = stream
         self.gateway = gateway
         let options = gateway.options
-        credentials = Credentials(options, certificate: options.certificateOutcome(of: stream))
+        credentials = CredentialChecker(options, certificate: options.certificateOutcome(of: stream))
         limit = StreamLimit(
             options.streams, isRaised: !(options.firstStreamAlone && credentials.needsToken))
         var settings = SessionSettings()

@@ -11,7 +11,7 @@ import PushModel
 /// The order is this project's choice, because the reason that APNs gives for a push with several faults is not known.
 enum PushCheck {
     /// The result of checking a connection's credentials.
-    enum Credentials: Hashable, Sendable {
+    enum CredentialOutcome: Hashable, Sendable {
         case accepted(TopicRules)
         case refused(Reason)
     }
@@ -33,7 +33,7 @@ enum PushCheck {
     ///   - tokenState: called once, and only when all headers are right and the token is well-formed hexadecimal of
     ///     a length within `JobLimits.tokenBytes`.
     static func check(
-        _ push: ReceivedPush, credentials: () -> Credentials,
+        _ push: ReceivedPush, credentials: () -> CredentialOutcome,
         tokenState: (UnsafeRawBufferPointer) -> TokenState
     ) throws(Refusal) {
         guard let method = push.method, method.equals("POST") else {
@@ -56,7 +56,7 @@ enum PushCheck {
         if push.payloadLength > type.payloadLimit { throw Refusal(.payloadTooLarge) }
     }
 
-    private static func topics(of credentials: Credentials) throws(Refusal) -> TopicRules {
+    private static func topics(of credentials: CredentialOutcome) throws(Refusal) -> TopicRules {
         switch credentials {
         case .accepted(let rules): return rules
         case .refused(let reason): throw Refusal(reason)

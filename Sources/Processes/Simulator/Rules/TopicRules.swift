@@ -3,13 +3,13 @@ import PushModel
 
 /// The topics that a connection's credentials may push to, and the headers that its pushes may leave out.
 struct TopicRules: Hashable, Sendable {
-    private enum Credentials: Hashable {
+    private enum CredentialKind: Hashable {
         case anyToken(except: [String])
         case token(bundles: [String])
         case certificate(CertificateTopics)
     }
 
-    private let credentials: Credentials
+    private let credentials: CredentialKind
 
     /// Creates the rules for a provider token: the token may push to `bundles` with all suffixes or, if `bundles` is
     /// nil, to all bundle ids except `others`.

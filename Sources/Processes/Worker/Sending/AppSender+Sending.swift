@@ -13,7 +13,7 @@ extension AppSender {
     /// Sends as many pushes as credit, rates and connections allow.
     func sendPushes() {
         let now = ContinuousClock.now
-        guard suspension == nil, context.mayStart, context.exclusiveTurn.allows(self) else {
+        guard suspension == nil, context.mayStart, context.exclusiveTurn.maySend(self) else {
             return governor.idle(at: now)
         }
         var isProbe = false

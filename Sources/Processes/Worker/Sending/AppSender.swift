@@ -216,7 +216,9 @@ import StoreProtocol
     var hasNothingInFlight: Bool { pool.openStreams == 0 }
 
     private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
-    var hasExclusiveTurn: Bool { window.suspect != nil && context.exclusiveTurn.admits(self) }
+    var hasExclusiveTurn: Bool {
+        window.suspect != nil && context.exclusiveTurn.maySendSuspect(self)
+    }
 
     // MARK: The turn
 

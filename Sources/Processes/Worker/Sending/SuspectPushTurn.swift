@@ -26,7 +26,7 @@ import EventLoop
 
     /// Returns whether this member may send its suspect batch now: the batch is the first, and nothing else
     /// has credit.
-    func admits(_ member: any Member) -> Bool {
+    func maySendSuspect(_ member: any Member) -> Bool {
         members.first { $0.hasSuspect } === member
             && members.allSatisfy { $0 === member || $0.isClearForSuspect && $0.hasNothingInFlight }
             && member.isClearForSuspect
@@ -34,7 +34,7 @@ import EventLoop
 
     /// Returns whether this member may send at all. While another member has a suspect batch in flight, this member
     /// must wait, even if it still has credit.
-    func allows(_ member: any Member) -> Bool {
+    func maySend(_ member: any Member) -> Bool {
         !members.contains { $0 !== member && $0.hasSuspectInFlight }
     }
 

@@ -1,6 +1,6 @@
 /// The device tokens of an experiment. Each token is computed from its place, so all processes make the same tokens.
 package struct ExperimentTokens: Hashable, Sendable, Codable {
-    /// The places of the tokens that the gateway refuses.
+    /// The indices of the tokens that the gateway refuses.
     package enum Bad: Hashable, Sendable, Codable {
         case none
         /// This number of bad tokens at even distances.
@@ -50,7 +50,7 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
         return token(index).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 
-    /// The places of one sender's tokens. The senders share the first `length` tokens by a hash.
+    /// The indices of one sender's tokens. The senders share the first `length` tokens by a hash.
     package func indices(among length: Int, of sender: Int, senders: Int) -> [Int] {
         guard senders > 1 else { return Array(0..<length) }
         return (0..<length).filter { index in

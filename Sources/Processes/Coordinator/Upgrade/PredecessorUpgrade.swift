@@ -3,7 +3,7 @@ import EventLoop
 import Supervision
 
 /// Takes over the host's name from the predecessor, which started this process in an upgrade.
-@Loop final class SuccessorStart {
+@Loop final class PredecessorUpgrade {
     private unowned let context: HostContext
     /// The control channel to the predecessor, as long as the predecessor lives.
     private var link: ControlLink<SuccessionNotice, SuccessionOrder>?

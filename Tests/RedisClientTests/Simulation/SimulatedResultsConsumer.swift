@@ -4,7 +4,7 @@ import PushModel
 @testable import StoreProtocol
 
 /// A results consumer that reads results entries, computes their settlements and settles them.
-final class SimulatedGatherer {
+final class SimulatedResultsConsumer {
     private let name: String
     private unowned let simulation: Simulation
 
@@ -16,11 +16,11 @@ final class SimulatedGatherer {
         let count = simulation.isQuiet ? 64 : 1 + simulation.below(6)
         let records: [ResultsRecord]?
         switch simulation.below(4) {
-        case 0, 1: records = try simulation.attempt(ReadResults(gatherer: name, .new, count: count))
+        case 0, 1: records = try simulation.attempt(ReadResults(consumer: name, .new, count: count))
         case 2:
-            records = try simulation.attempt(ReadResults(gatherer: name, .pending(after: nil), count: count))
+            records = try simulation.attempt(ReadResults(consumer: name, .pending(after: nil), count: count))
         default:
-            records = try simulation.attempt(ClaimResults(gatherer: name, idleFor: .zero, count: count))?
+            records = try simulation.attempt(ClaimResults(consumer: name, idleFor: .zero, count: count))?
                 .records
         }
         guard let records, !records.isEmpty else { return }

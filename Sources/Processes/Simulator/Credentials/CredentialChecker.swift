@@ -5,10 +5,10 @@ import POSIX
 import Transport
 
 /// Checks the credentials of each request on one connection.
-struct Credentials {
+struct CredentialChecker {
     private enum Kind {
         case anybody
-        case certificate(PushCheck.Credentials)
+        case certificate(PushCheck.CredentialOutcome)
         case providerToken
     }
 
@@ -17,10 +17,10 @@ struct Credentials {
     /// The bytes of the last accepted provider token.
     private var accepted: [UInt8] = []
     /// The topics that the last accepted provider token may push to.
-    private var verdict = PushCheck.Credentials.refused(.missingProviderToken)
+    private var verdict = PushCheck.CredentialOutcome.refused(.missingProviderToken)
 
     /// - Parameter certificate: the result of checking the client certificate; nil if the client sent no certificate.
-    init(_ options: SimulatorOptions, certificate: PushCheck.Credentials?) {
+    init(_ options: SimulatorOptions, certificate: PushCheck.CredentialOutcome?) {
         kind =
             if let certificate { .certificate(certificate) } else if options.authentication == .none {
                 .anybody
@@ -39,7 +39,7 @@ struct Credentials {
     ///   - now: the present time in seconds since 1970.
     mutating func check(
         _ authorization: UnsafeRawBufferPointer?, keys: inout KeyRing, now: Int64
-    ) -> PushCheck.Credentials {
+    ) -> PushCheck.CredentialOutcome {
         switch kind {
         case .anybody: return .accepted(TopicRules(tokenBundles: nil))
         case .certificate(let outcome): return outcome
@@ -73,7 +73,7 @@ enum ClientCertificateCheck {
     /// - Parameter fault: the fault that a full check of the certificate found; nil if the check found no fault.
     static func outcome(
         of certificate: Certificate, fault: CertificateFault?, environment: SimulatorOptions.Environment
-    ) -> PushCheck.Credentials {
+    ) -> PushCheck.CredentialOutcome {
         if fault != nil { return .refused(.badCertificate) }
         let isMarked = { certificate.value(ofExtension: $0) != nil }
         let here = environment == .production ? AppleExtension.production : AppleExtension.sandbox
@@ -93,7 +93,7 @@ enum ClientCertificateCheck {
 
 extension SimulatorOptions {
     /// The permissions of a connection's client certificate; nil if the client sent no certificate.
-    @Loop func certificateOutcome(of stream: ByteStream) -> PushCheck.Credentials? {
+    @Loop func certificateOutcome(of stream: ByteStream) -> PushCheck.CredentialOutcome? {
         stream.withSession { session in
             session.peerCertificate.map { certificate in
                 ClientCertificateCheck.outcome(

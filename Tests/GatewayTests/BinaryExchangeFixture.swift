@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 /// One binary exchange with its accounting, and the replies of its gateway's TLS layer.
-final class BinaryLine {
+final class BinaryExchangeFixture {
     let exchange: BinaryExchange
     private(set) var delivered: [UInt32] = []
     private(set) var unknown: [UInt32] = []
