@@ -73,10 +73,10 @@ package enum TimeText {
     private static func midnight(_ text: Substring) -> Int64? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let year = whole(parts[0], digits: 4), let month = whole(parts[1], digits: 2),
-            let day = whole(parts[2], digits: 2), year >= 1970, (1...12).contains(month),
-            (1...length(month, of: year)).contains(day)
+            let day = whole(parts[2], digits: 2), year >= 1970,
+            let date = CivilDate(year: year, month: Int(month), day: Int(day))
         else { return nil }
-        return days(year, month, day) * 86_400_000
+        return date.dayNumber * 86_400_000
     }
 
     private static func timeOfDay(_ text: Substring) -> Int64? {
@@ -119,26 +119,6 @@ package enum TimeText {
             parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
         else { return nil }
         return Double(text)
-    }
-
-    private static func isLeap(_ year: Int64) -> Bool {
-        year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    }
-
-    private static func length(_ month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 2: isLeap(year) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Days since 1970-01-01: the days of the earlier years, of the earlier months of this year, and the leap days.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let before = (1..<month).reduce(0) { $0 + length($1, of: year) }
-        let past = year - 1
-        let leapDays = past / 4 - past / 100 + past / 400 - 477
-        return (year - 1970) * 365 + leapDays + before + day - 1
     }
 }
 
