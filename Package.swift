@@ -89,6 +89,7 @@ let package = Package(
         core("Leasing", ["FarmPolicy", "StoreProtocol"]),
         core("Settling", ["PushModel", "FarmPolicy", "StoreProtocol"]),
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
+        core("Scheduling", ["PushModel"]),
         core("Variants", ["PushModel"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
@@ -194,6 +195,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "OpenSSLTests", dependencies: ["OpenSSL", "Simulator", "RandomTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SchedulingTests", dependencies: ["RandomTesting", "Scheduling", "PushModel"],
             swiftSettings: strict),
         .testTarget(
             name: "VariantsTests", dependencies: ["Variants", "PushModel"], swiftSettings: strict),

@@ -1,0 +1,142 @@
+import Foundation
+import RandomTesting
+import Scheduling
+import Testing
+
+struct TimeZoneRulesTests {
+    @Test(arguments: recordedZones) func `agrees with another reader about every change until 2060`(
+        zone: RecordedZone
+    ) throws {
+        let rules = Zones[zone.name]
+        let changes = zone.changeTimes
+        for (index, change) in changes.enumerated() {
+            // At the change, in the middle of the period, and in its last second.
+            let end =
+                changes.indices.contains(index + 1) ? changes[index + 1].time : utc("2060-01-01").seconds
+            for second in [change.time, (change.time + end) / 2, end - 1] {
+                let period = rules.period(at: UTCTime(seconds: second))
+                guard period.offset == change.type.offset, period.abbreviation == change.type.abbreviation,
+                    period.seconds.contains(second)
+                else {
+                    Issue.record("at \(second): \(period), not \(change.type)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test(arguments: recordedZones) func `a local time occurs where the clock shows it`(
+        zone: RecordedZone
+    ) throws {
+        let rules = Zones[zone.name]
+        var random = SplitMix(seed: 21)
+        let changes = zone.changeTimes
+        for _ in 0..<2_000 {
+            let change = changes[random.int(in: 0...changes.count - 1)].time
+            // Most local times are near a change, and some are far from every change.
+            let distance = random.chance(4) ? 20_000_000 : 90_000
+            let wanted = LocalTime(seconds: change + Int64(random.int(in: -distance...distance)))
+            let occurrence = rules.occurrence(of: wanted)
+            switch occurrence {
+            case .once(let time):
+                try BrokenInvariant.unless(rules.localTime(at: time) == wanted, "\(wanted): \(time)")
+            case .twice(let first, let second):
+                try BrokenInvariant.unless(first < second, "\(wanted): \(first), \(second)")
+                for time in [first, second] {
+                    try BrokenInvariant.unless(rules.localTime(at: time) == wanted, "\(wanted): \(time)")
+                }
+            case .skipped(let time):
+                let before = rules.localTime(at: time.adding(milliseconds: -1000))
+                try BrokenInvariant.unless(
+                    before < wanted && wanted < rules.localTime(at: time), "\(wanted): \(time)")
+            }
+            // No second other than the reported times shows the local time.
+            for offset in Set(zone.types.map(\.offset)) {
+                let time = UTCTime(seconds: wanted.seconds - offset)
+                guard rules.localTime(at: time) == wanted else { continue }
+                var isSkipped = false
+                if case .skipped = occurrence { isSkipped = true }
+                try BrokenInvariant.unless(
+                    !isSkipped && [occurrence.first, occurrence.last].contains(time), "\(wanted): not \(time)"
+                )
+            }
+        }
+    }
+
+    private static let unusual: [(String, String, String, String)] = [
+        // Clocks set forward: the first time after the gap.
+        ("Europe/Berlin", "2026-03-29 02:30", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
+        ("Europe/Berlin", "2026-03-29 02:00", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
+        ("Europe/Berlin", "2026-03-29 03:00", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
+        ("Europe/Berlin", "2099-03-29 02:30", "2099-03-29T01:00Z", "2099-03-29T01:00Z"),
+        ("Australia/Lord_Howe", "2026-10-04 02:15", "2026-10-03T15:30Z", "2026-10-03T15:30Z"),
+        ("America/New_York", "2026-03-08 02:59", "2026-03-08T07:00Z", "2026-03-08T07:00Z"),
+        // A day that Samoa skipped.
+        ("Pacific/Apia", "2011-12-30 12:00", "2011-12-30T10:00Z", "2011-12-30T10:00Z"),
+        ("Pacific/Apia", "2011-12-31 00:00", "2011-12-30T10:00Z", "2011-12-30T10:00Z"),
+        ("Antarctica/Troll", "2026-03-29 02:30", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
+        // Clocks set back: both times.
+        ("Europe/Berlin", "2026-10-25 02:30", "2026-10-25T00:30Z", "2026-10-25T01:30Z"),
+        ("America/New_York", "2026-11-01 01:30", "2026-11-01T05:30Z", "2026-11-01T06:30Z"),
+        ("Australia/Lord_Howe", "2026-04-05 01:45", "2026-04-04T14:45Z", "2026-04-04T15:15Z"),
+        ("Antarctica/Troll", "2026-10-25 02:00", "2026-10-25T00:00Z", "2026-10-25T02:00Z"),
+        // Morocco has less time in Ramadan, and more in the rest of the year.
+        ("Africa/Casablanca", "2026-02-15 02:30", "2026-02-15T01:30Z", "2026-02-15T02:30Z"),
+        // Brazil gave daylight-saving time up.
+        ("America/Sao_Paulo", "2018-11-04 00:30", "2018-11-04T03:00Z", "2018-11-04T03:00Z"),
+        ("America/Sao_Paulo", "2026-11-04 00:30", "2026-11-04T03:30Z", "2026-11-04T03:30Z"),
+        ("Asia/Kolkata", "2026-11-26 05:00", "2026-11-25T23:30Z", "2026-11-25T23:30Z"),
+        ("Asia/Tokyo", "2026-11-26 05:00", "2026-11-25T20:00Z", "2026-11-25T20:00Z"),
+        ("UTC", "2026-11-26 05:00", "2026-11-26T05:00Z", "2026-11-26T05:00Z"),
+    ]
+
+    @Test(arguments: unusual) func `finds local times that clocks skip or show twice`(
+        zone: String, time: String, first: String, last: String
+    ) {
+        let occurrence = Zones[zone].occurrence(of: local(time))
+        #expect(occurrence.first == utc(first))
+        #expect(occurrence.last == utc(last))
+    }
+
+    @Test func `Dublin has daylight-saving time in winter`() {
+        let rules = Zones["Europe/Dublin"]
+        let (winter, summer) = (
+            rules.period(at: utc("2026-01-01")), rules.period(at: utc("2050-07-01"))
+        )
+        #expect(winter.isDaylightSaving && winter.offset == 0 && winter.abbreviation == "GMT")
+        #expect(!summer.isDaylightSaving && summer.offset == 3600 && summer.abbreviation == "IST")
+    }
+
+    @Test func `times at the limit do not overflow`() {
+        for zone in recordedZones.map({ Zones[$0.name] }) {
+            for limit in [Int64.min, .max] {
+                #expect(zone.period(at: UTCTime(milliseconds: limit)).offset.magnitude < 100_000)
+                #expect(zone.localTime(at: UTCTime(seconds: limit)) != LocalTime(seconds: 0))
+                _ = zone.occurrence(of: LocalTime(seconds: limit))
+            }
+        }
+    }
+
+    @Test func `reads every file of the system's time zone database`() throws {
+        let root = URL(fileURLWithPath: "/usr/share/zoneinfo")
+        let table = try String(contentsOf: root.appendingPathComponent("tzdata.zi"), encoding: .utf8)
+        // A line of a zone is "Z NAME …"; a line of another name is "L NAME OTHER-NAME".
+        let names = table.split(separator: "\n").compactMap { line -> Substring? in
+            let words = line.split(separator: " ")
+            return words.first == "Z" ? words[1] : words.first == "L" ? words[2] : nil
+        }
+        #expect(names.count > 400)
+        for name in names {
+            let bytes = Array(try Data(contentsOf: root.appendingPathComponent(String(name))))
+            let rules = try TimeZoneRules(name: String(name), bytes: bytes)
+            var time = utc("1970-01-01")
+            while time < utc("2100-01-01") {
+                let period = rules.period(at: time)
+                try BrokenInvariant.unless(
+                    period.offset.magnitude <= 15 * 3600 && period.abbreviation.utf8.count >= 3,
+                    "\(name) at \(time): \(period)")
+                time = UTCTime(seconds: min(period.seconds.upperBound, utc("2100-01-01").seconds))
+            }
+        }
+    }
+}
