@@ -1,0 +1,70 @@
+import PushModel
+
+/// Minutes of the hour in which a campaign sends nothing, because other systems have most work at these times.
+///
+/// The minutes are those of a zone's clocks. India's clocks, for example, differ from UTC by half an hour.
+package struct AvoidedMinutes: Hashable, Sendable {
+    /// Bit n is set if minute n is avoided.
+    private var bits: UInt64 = 0
+
+    package static let none = AvoidedMinutes()
+
+    private init() {}
+
+    /// - Parameter minutes: numbers 0...59, but not all of them.
+    package init(_ minutes: [Int]) throws(ScheduleError) {
+        for minute in minutes {
+            guard (0...59).contains(minute) else {
+                throw ScheduleError(field: .avoid, reason: "\(minute) is not a minute of the hour, 0 to 59")
+            }
+            bits |= 1 << UInt64(minute)
+        }
+        guard bits.nonzeroBitCount < 60 else {
+            throw ScheduleError(field: .avoid, reason: "it names all minutes of the hour")
+        }
+    }
+
+    package func contains(_ minute: Int) -> Bool {
+        (0...59).contains(minute) && bits >> UInt64(minute) & 1 == 1
+    }
+
+    /// Returns the times of a range in which the zone's clocks show no avoided minute. Takes time in proportion to the hours of
+    /// the range.
+    package func allowedTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeSpans {
+        guard bits != 0, !range.isEmpty else { return TimeSpans([range]) }
+        let runs = allowedRuns
+        var parts: [Range<UTCTime>] = []
+        var time = range.lowerBound
+        while time < range.upperBound {
+            let period = zone.period(at: time)
+            let end = min(range.upperBound, UTCTime(seconds: period.seconds.upperBound))
+            // The clocks' hours in this period.
+            var hour = (time.seconds + period.offset).dividedDown(by: 3600).quotient * 3600 - period.offset
+            while UTCTime(seconds: hour) < end {
+                for run in runs {
+                    let part =
+                        UTCTime(seconds: hour + run.lowerBound)..<UTCTime(seconds: hour + run.upperBound)
+                    parts.append(part.clamped(to: time..<end))
+                }
+                hour += 3600
+            }
+            guard end > time else { break }
+            time = end
+        }
+        return TimeSpans(parts)
+    }
+
+    /// The allowed parts of an hour in seconds.
+    private var allowedRuns: [Range<Int64>] {
+        var runs: [Range<Int64>] = []
+        for minute in 0..<60 where !contains(minute) {
+            let second = Int64(minute) * 60
+            if let last = runs.last, last.upperBound == second {
+                runs[runs.count - 1] = last.lowerBound..<second + 60
+            } else {
+                runs.append(second..<second + 60)
+            }
+        }
+        return runs
+    }
+}

@@ -1,0 +1,152 @@
+package import PushModel
+
+/// Why a schedule cannot be meant as it is written.
+package struct ScheduleError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The field of the campaign, as producers write the field.
+    package enum Field: String, Sendable {
+        case window, spread, rate, avoid, stages, `repeat`, cohorts
+    }
+
+    package let field: Field
+    package let reason: String
+
+    package var description: String { "\(field.rawValue): \(reason)" }
+}
+
+/// When and how fast a campaign sends: start, window, spread, avoided minutes, stages, rounds and cohorts as one plan.
+package struct CampaignSchedule: Hashable, Sendable {
+    /// When a campaign begins.
+    package enum Start: Hashable, Sendable {
+        case now
+        /// At a time or later. A time in the past means now.
+        case at(UTCTime)
+        /// On a date of each zone's calendar.
+        case on(CivilDate)
+    }
+
+    /// How a round's pushes are distributed over time.
+    package enum Spread: Hashable, Sendable {
+        /// Evenly over the window or, if the campaign repeats, over the time between two rounds.
+        case evenly
+        /// Evenly over the first milliseconds of the window.
+        case over(milliseconds: Int64)
+        /// As early as this number of pushes a second allows, over all zones.
+        case rate(Double)
+    }
+
+    /// A share of the audience that gets the push before the campaign waits.
+    package struct Stage: Hashable, Sendable {
+        /// What the campaign waits for after the stage.
+        package enum Gate: Hashable, Sendable {
+            case wait(milliseconds: Int64)
+            /// An operator's `resume`. A plan assumes that the operator resumes at once.
+            case resume
+        }
+
+        /// The share of the audience that has the push after this stage, above 0 and at most 1.
+        package let share: Double
+        package let gate: Gate
+
+        package init(share: Double, gate: Gate) { (self.share, self.gate) = (share, gate) }
+    }
+
+    /// Further pushes to devices that have not reported that they are done.
+    package struct Repetition: Hashable, Sendable {
+        /// The milliseconds from a device's push in one round to its push in the next round.
+        package let every: Int64
+        /// The maximum number of rounds, with the first.
+        package let max: Int
+
+        package init(every: Int64, max: Int) { (self.every, self.max) = (every, max) }
+    }
+
+    package let start: Start
+    package let window: SendingWindow?
+    package let spread: Spread
+    package let avoid: AvoidedMinutes
+    /// Empty if the campaign has no stages. Otherwise the last stage's share is 1.
+    package let stages: [Stage]
+    package let repetition: Repetition?
+    /// The number of groups that get their pushes one after the other in each round.
+    package let cohorts: Int
+
+    package static let limits = (stages: 10, rounds: 24, cohorts: 64)
+    /// The least time between two rounds in milliseconds.
+    package static let leastEvery: Int64 = 60_000
+    /// The greatest rate in pushes a second.
+    package static let greatestRate = 1e7
+    /// The longest duration in milliseconds: 31 days. A plan without a window must fit, too.
+    package static let longest: Int64 = 31 * 86_400_000
+
+    package init(
+        start: Start = .now, window: SendingWindow? = nil, spread: Spread,
+        avoid: AvoidedMinutes = .none, stages: [Stage] = [], repetition: Repetition? = nil, cohorts: Int = 1
+    ) throws(ScheduleError) {
+        try Self.check(spread, hasWindow: window != nil, repetition)
+        try Self.check(stages)
+        try Self.check(repetition)
+        guard (1...Self.limits.cohorts).contains(cohorts) else {
+            throw ScheduleError(
+                field: .cohorts, reason: "a number from 1 to \(Self.limits.cohorts) is needed")
+        }
+        (self.start, self.window, self.spread, self.avoid) = (start, window, spread, avoid)
+        (self.stages, self.repetition, self.cohorts) = (stages, repetition, cohorts)
+    }
+
+    private static func check(
+        _ spread: Spread, hasWindow: Bool, _ repetition: Repetition?
+    ) throws(ScheduleError) {
+        switch spread {
+        case .evenly:
+            guard hasWindow || repetition != nil else {
+                throw ScheduleError(
+                    field: .spread, reason: "without a window, a duration such as 45m or a rate is needed")
+            }
+        case .over(let milliseconds):
+            guard (1000...longest).contains(milliseconds) else {
+                throw ScheduleError(field: .spread, reason: "a duration from 1 second to 31 days is needed")
+            }
+            if let repetition, milliseconds > repetition.every {
+                throw ScheduleError(
+                    field: .spread,
+                    reason:
+                        "\(PlanText.duration(milliseconds)) is longer than the \(PlanText.duration(repetition.every)) between two rounds"
+                )
+            }
+        case .rate(let rate):
+            guard rate > 0, rate <= greatestRate else {
+                throw ScheduleError(
+                    field: .rate, reason: "a number above 0 and up to 10,000,000 pushes a second is needed")
+            }
+        }
+    }
+
+    private static func check(_ stages: [Stage]) throws(ScheduleError) {
+        func fail(_ reason: String) -> ScheduleError { ScheduleError(field: .stages, reason: reason) }
+        guard stages.count <= limits.stages else {
+            throw fail("at most \(limits.stages) stages are possible")
+        }
+        var last = 0.0
+        for stage in stages {
+            guard stage.share > last, stage.share <= 1 else {
+                throw fail("the shares must ascend from above 0 to 100 %")
+            }
+            last = stage.share
+            if case .wait(let milliseconds) = stage.gate, !(0...longest).contains(milliseconds) {
+                throw fail("a wait of up to 31 days is possible")
+            }
+        }
+        guard stages.isEmpty || last == 1 else { throw fail("the last share must be 100 %") }
+    }
+
+    private static func check(_ repetition: Repetition?) throws(ScheduleError) {
+        guard let repetition else { return }
+        guard (leastEvery...longest).contains(repetition.every) else {
+            throw ScheduleError(
+                field: .repeat, reason: "every must be at least 1 minute and at most 31 days")
+        }
+        guard (1...limits.rounds).contains(repetition.max) else {
+            throw ScheduleError(field: .repeat, reason: "max must be from 1 to \(limits.rounds)")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+/// A part of a round that is sent at one rate, without a wait: a stage, or the whole round.
+struct PlanSection {
+    let round: Int
+    let stage: Int?
+    let pushes: Int
+    let times: TimeSpans
+    /// The rate of the whole round in pushes a second. A round shorter than a second counts as a second.
+    let rate: Double
+}
+
+/// Places the rounds of one group in the times that the group may use.
+struct RoundPlanner {
+    private let group: PlanGroup
+    private let schedule: CampaignSchedule
+    /// The group's times that no other group uses.
+    private let free: TimeSpans
+    /// Pushes a second, for a schedule with a rate.
+    private let rate: Double?
+
+    init(_ group: PlanGroup, _ schedule: CampaignSchedule, free: TimeSpans, rate: Double?) {
+        (self.group, self.schedule, self.free, self.rate) = (group, schedule, free, rate)
+    }
+
+    /// Returns the sections in order of time. There are as many rounds as fit in the window, and at least one.
+    func sections() throws(PlanRefusal) -> [PlanSection] {
+        guard let begin = free.ranges.first?.lowerBound else {
+            throw .doesNotFit(shortage(needed: neededByRate ?? 0))
+        }
+        let needed = try firstRoundTime(from: begin)
+        guard needed > 0, needed <= free.total - waits else { throw .doesNotFit(shortage(needed: needed)) }
+        var sections = firstRound(needed: needed)
+        guard let repetition = schedule.repetition, let end = sections.last?.times.ranges.last?.upperBound
+        else {
+            return sections
+        }
+        let length = nominalLength(from: begin, needed: needed)
+        guard length <= repetition.every else {
+            throw .roundTooLong(
+                pushes: group.devices, rate: rate ?? 0, needed: length, every: repetition.every)
+        }
+        // Each device's next push comes at least `every` after its last push, even if stages delayed the round's end.
+        var (start, roundEnd) = (begin, max(end, begin.adding(milliseconds: length)))
+        for round in stride(from: 2, through: repetition.max, by: 1) {
+            start = max(
+                start.adding(milliseconds: repetition.every),
+                roundEnd.adding(milliseconds: repetition.every - length))
+            guard let times = laterRound(from: start, length: length, needed: needed) else { break }
+            sections.append(
+                PlanSection(
+                    round: round, stage: nil, pushes: group.devices, times: times,
+                    rate: roundRate(times.total)))
+            roundEnd = max(times.ranges.last?.upperBound ?? start, start.adding(milliseconds: length))
+        }
+        return sections
+    }
+
+    // MARK: Time
+
+    private var waits: Int64 {
+        schedule.stages.dropLast().reduce(0) { sum, stage in
+            if case .wait(let milliseconds) = stage.gate { sum + milliseconds } else { sum }
+        }
+    }
+
+    /// The milliseconds that a round needs at the rate; nil for pushes that are spread evenly.
+    private var neededByRate: Int64? {
+        rate.map { max(1, Int64(clamping: (Double(group.devices) * 1000 / $0).rounded(.up))) }
+    }
+
+    /// Returns the milliseconds of sending in the first round, without waits and avoided minutes.
+    private func firstRoundTime(from begin: UTCTime) throws(PlanRefusal) -> Int64 {
+        let length: Int64
+        switch schedule.spread {
+        case .rate: return neededByRate ?? 0
+        case .evenly:
+            guard let repetition = schedule.repetition else { return free.total - waits }
+            length = repetition.every
+        case .over(let milliseconds): length = milliseconds
+        }
+        let end = begin.adding(milliseconds: length)
+        // The whole window is enough for an even spread. A duration must fit.
+        if end > group.window.upperBound, case .over = schedule.spread {
+            throw .doesNotFit(shortage(needed: length))
+        }
+        return free.clipped(to: begin..<min(end, group.window.upperBound)).total
+    }
+
+    /// Returns the milliseconds from the start to the end of a round without waits.
+    private func nominalLength(from begin: UTCTime, needed: Int64) -> Int64 {
+        switch schedule.spread {
+        case .rate:
+            let end = free.slice(0..<needed).ranges.last?.upperBound ?? begin
+            return end.milliseconds - begin.milliseconds
+        case .evenly:
+            return min(
+                schedule.repetition?.every ?? .max, group.window.upperBound.milliseconds - begin.milliseconds)
+        case .over(let milliseconds): return milliseconds
+        }
+    }
+
+    private func shortage(needed: Int64) -> PlanRefusal.Shortage {
+        PlanRefusal.Shortage(
+            pushes: group.devices, rate: rate, needed: max(0, needed), waits: waits,
+            inWindow: group.allowed.total, available: free.total, window: group.name)
+    }
+
+    // MARK: Sections
+
+    private func roundRate(_ milliseconds: Int64) -> Double {
+        Double(group.devices) * 1000 / Double(max(1000, milliseconds))
+    }
+
+    /// Returns a section for each stage, with the waits between them. A wait counts as time in which the campaign could send,
+    /// so it never ends early.
+    private func firstRound(needed: Int64) -> [PlanSection] {
+        guard !schedule.stages.isEmpty else {
+            let times = free.slice(0..<needed)
+            return [
+                PlanSection(
+                    round: 1, stage: nil, pushes: group.devices, times: times, rate: roundRate(needed))
+            ]
+        }
+        var sections: [PlanSection] = []
+        var (released, position, waited) = (0, Int64(0), Int64(0))
+        for (index, stage) in schedule.stages.enumerated() {
+            let isLast = index == schedule.stages.count - 1
+            let until =
+                isLast ? group.devices : Int(clamping: (Double(group.devices) * stage.share).rounded())
+            let end = isLast ? needed : PlanShare.of(needed, until, group.devices)
+            // A stage may have less than a millisecond.
+            let start = min(position, needed - 1)
+            sections.append(
+                PlanSection(
+                    round: 1, stage: index + 1, pushes: until - released,
+                    times: free.slice(start + waited..<max(start + 1, end) + waited), rate: roundRate(needed))
+            )
+            (released, position) = (until, end)
+            if case .wait(let milliseconds) = stage.gate { waited += milliseconds }
+        }
+        return sections
+    }
+
+    private func laterRound(from start: UTCTime, length: Int64, needed: Int64) -> TimeSpans? {
+        guard start < group.window.upperBound else { return nil }
+        let rest = free.clipped(to: start..<group.window.upperBound)
+        if case .rate = schedule.spread {
+            let times = rest.slice(0..<needed)
+            return times.total == needed ? times : nil
+        }
+        let end = start.adding(milliseconds: length)
+        guard end <= group.window.upperBound else { return nil }
+        let times = rest.clipped(to: start..<end)
+        return times.isEmpty ? nil : times
+    }
+}
+
+/// Divides whole numbers by share.
+enum PlanShare {
+    /// Returns `whole` × `part` / `of`, rounded down.
+    static func of(_ whole: Int64, _ part: Int, _ of: Int) -> Int64 {
+        guard of > 0, part > 0 else { return 0 }
+        let product = whole.multipliedFullWidth(by: Int64(part))
+        // The quotient fits, because part is at most of.
+        return part >= of ? whole : Int64(of).dividingFullWidth(product).quotient
+    }
+}

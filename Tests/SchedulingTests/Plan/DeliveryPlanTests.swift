@@ -1,0 +1,220 @@
+import PushModel
+import Scheduling
+import Testing
+
+/// Plans a campaign with the zones of the tests. Devices without a zone are in Berlin.
+func plan(
+    _ zones: [String: Int], withoutZone: Int = 0, _ schedule: CampaignSchedule, now: String,
+    rateLimit: Double? = nil
+) throws(PlanRefusal) -> DeliveryPlan {
+    try DeliveryPlan(
+        PlanAudience(zones: zones, withoutZone: withoutZone), schedule, defaultZone: "Europe/Berlin",
+        zones: { Zones.rules($0) }, now: utc(now), rateLimit: rateLimit)
+}
+
+func window(_ from: String, _ to: String, _ zone: String? = nil) throws -> SendingWindow {
+    try SendingWindow(
+        from: TimeOfDay(from)!, to: TimeOfDay(to)!, zone: zone.map { .named($0) } ?? .device)
+}
+
+func date(_ text: String) -> CampaignSchedule.Start { .on(CivilDate(dayNumber: utc(text).seconds / 86_400)) }
+
+struct DeliveryPlanTests {
+    private static let minute: Int64 = 60_000
+
+    /// The rows as text: zone, round, stage, cohort, start and end in UTC, pushes.
+    private static func text(_ plan: DeliveryPlan) -> [String] {
+        plan.rows.map { row in
+            let (start, end) = (LocalTime(seconds: row.start.seconds), LocalTime(seconds: row.end.seconds))
+            let stage = row.stage.map { " stage \($0)" } ?? ""
+            return
+                "\(row.zone ?? "all") round \(row.round)\(stage) cohort \(row.cohort): \(start) to \(end), \(row.pushes)"
+        }
+    }
+
+    @Test func `spreads the pushes evenly over a window of one zone`() throws {
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "07:00", "Europe/Berlin"), spread: .evenly)
+        let plan = try plan(
+            ["Asia/Tokyo": 7_000_000], withoutZone: 200_000, schedule, now: "2026-11-26T12:00Z")
+        #expect(
+            Self.text(plan) == [
+                "Europe/Berlin round 1 cohort 0: 2026-11-27 04:00 to 2026-11-27 06:00, 7200000"
+            ])
+        #expect(plan.peak == 1_000 && plan.devices == 7_200_000 && plan.withoutZone == 200_000)
+        #expect(plan.firstPush == utc("2026-11-27T04:00Z") && plan.lastPush == utc("2026-11-27T06:00Z"))
+    }
+
+    @Test func `sends to each zone in its own local time`() throws {
+        let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .evenly)
+        let zones = [
+            "Asia/Tokyo": 7_200, "America/New_York": 14_400, "Asia/Kolkata": 3_600, "Mars/Olympus": 5_000,
+        ]
+        let plan = try plan(zones, withoutZone: 2_200, schedule, now: "2026-11-26T12:00Z")
+        #expect(
+            Self.text(plan) == [
+                "Asia/Tokyo round 1 cohort 0: 2026-11-26 20:00 to 2026-11-26 22:00, 7200",
+                "Asia/Kolkata round 1 cohort 0: 2026-11-26 23:30 to 2026-11-27 01:30, 3600",
+                "Europe/Berlin round 1 cohort 0: 2026-11-27 04:00 to 2026-11-27 06:00, 7200",
+                "America/New_York round 1 cohort 0: 2026-11-27 10:00 to 2026-11-27 12:00, 14400",
+            ])
+        #expect(plan.withoutZone == 7_200)
+        #expect(plan.peak == 2)
+    }
+
+    @Test func `the peak adds the rates of windows that overlap`() throws {
+        let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .evenly)
+        let plan = try plan(
+            ["Europe/Berlin": 7_200, "Europe/Dublin": 14_400, "Asia/Tokyo": 14_400], schedule,
+            now: "2026-11-26T12:00Z")
+        #expect(plan.peak == 3)
+    }
+
+    /// The start, the time of the plan, and the start and end of the first row in Berlin.
+    private static let starts: [(CampaignSchedule.Start, String, String, String)] = [
+        // A window that is over goes to the next day, and an open window is used for its rest.
+        (.now, "2026-11-26T03:00Z", "2026-11-26T04:00Z", "2026-11-26T06:00Z"),
+        (.now, "2026-11-26T04:30Z", "2026-11-26T04:30Z", "2026-11-26T06:00Z"),
+        (.now, "2026-11-26T06:00Z", "2026-11-27T04:00Z", "2026-11-27T06:00Z"),
+        (.at(utc("2026-11-30T12:00Z")), "2026-11-26T12:00Z", "2026-12-01T04:00Z", "2026-12-01T06:00Z"),
+        (.at(utc("2026-11-30T05:00Z")), "2026-11-26T12:00Z", "2026-11-30T05:00Z", "2026-11-30T06:00Z"),
+        // A time in the past means now.
+        (.at(utc("2026-11-20T05:00Z")), "2026-11-26T05:30Z", "2026-11-26T05:30Z", "2026-11-26T06:00Z"),
+        (date("2026-11-30"), "2026-11-26T12:00Z", "2026-11-30T04:00Z", "2026-11-30T06:00Z"),
+        (date("2026-11-26"), "2026-11-26T05:30Z", "2026-11-26T05:30Z", "2026-11-26T06:00Z"),
+        // The days on which Berlin's clocks change.
+        (date("2026-03-29"), "2026-03-01", "2026-03-29T03:00Z", "2026-03-29T05:00Z"),
+        (date("2026-10-25"), "2026-03-01", "2026-10-25T04:00Z", "2026-10-25T06:00Z"),
+    ]
+
+    @Test(arguments: starts) func `chooses the window`(
+        start: CampaignSchedule.Start, now: String, first: String, last: String
+    ) throws {
+        let schedule = try CampaignSchedule(start: start, window: window("05:00", "07:00"), spread: .evenly)
+        let plan = try plan(["Europe/Berlin": 100], schedule, now: now)
+        #expect(plan.firstPush == utc(first) && plan.lastPush == utc(last))
+    }
+
+    @Test func `a window across midnight that began yesterday is open`() throws {
+        let schedule = try CampaignSchedule(window: window("22:00", "06:00"), spread: .evenly)
+        let plan = try plan(["Europe/Berlin": 100], schedule, now: "2026-11-26T00:30Z")
+        #expect(plan.firstPush == utc("2026-11-26T00:30Z") && plan.lastPush == utc("2026-11-26T05:00Z"))
+    }
+
+    @Test func `goes to the next day if only avoided minutes are left`() throws {
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "07:01"), spread: .evenly, avoid: AvoidedMinutes([0]))
+        let plan = try plan(["Europe/Berlin": 100], schedule, now: "2026-11-26T06:00Z")
+        #expect(plan.firstPush == utc("2026-11-27T04:01Z") && plan.lastPush == utc("2026-11-27T06:00Z"))
+    }
+
+    @Test func `a rate ends early, and windows that end earlier come first`() throws {
+        let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .rate(10))
+        let zones = ["Europe/Dublin": 36_000, "Europe/Berlin": 54_000]
+        let plan = try plan(zones, schedule, now: "2026-11-26T12:00Z")
+        #expect(
+            Self.text(plan) == [
+                "Europe/Berlin round 1 cohort 0: 2026-11-27 04:00 to 2026-11-27 05:30, 54000",
+                "Europe/Dublin round 1 cohort 0: 2026-11-27 05:30 to 2026-11-27 06:30, 36000",
+            ])
+        #expect(plan.peak == 10)
+    }
+
+    @Test func `a zone with a long window makes room for a zone with a short rest`() throws {
+        // Both windows are open, and New York's ends six hours later.
+        let schedule = try CampaignSchedule(window: window("05:00", "14:00"), spread: .rate(1))
+        let plan = try plan(
+            ["Europe/Berlin": 3_600, "America/New_York": 10_800], schedule, now: "2026-11-26T11:00Z")
+        #expect(
+            Self.text(plan) == [
+                "Europe/Berlin round 1 cohort 0: 2026-11-26 11:00 to 2026-11-26 12:00, 3600",
+                "America/New_York round 1 cohort 0: 2026-11-26 12:00 to 2026-11-26 15:00, 10800",
+            ])
+    }
+
+    @Test func `avoided minutes interrupt a row`() throws {
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "07:00"), spread: .rate(1), avoid: AvoidedMinutes([0, 30]))
+        let plan = try plan(["Europe/Berlin": 3_600], schedule, now: "2026-11-26T03:00Z")
+        // 60 minutes of sending, and the minutes 05:00, 05:30 and 06:00.
+        #expect(
+            Self.text(plan) == ["Europe/Berlin round 1 cohort 0: 2026-11-26 04:01 to 2026-11-26 05:03, 3600"])
+    }
+
+    @Test func `works without a window`() throws {
+        let rate = try CampaignSchedule(spread: .rate(300))
+        let first = try plan(["Asia/Tokyo": 4_000_000], rate, now: "2026-11-26T03:00Z")
+        #expect(Self.text(first) == ["all round 1 cohort 0: 2026-11-26 03:00 to 2026-11-26 06:42, 4000000"])
+        let spread = try CampaignSchedule(
+            start: date("2026-11-27"), spread: .over(milliseconds: 45 * Self.minute))
+        let second = try plan(["Asia/Tokyo": 2_700], spread, now: "2026-11-26T03:00Z")
+        #expect(Self.text(second) == ["all round 1 cohort 0: 2026-11-26 23:00 to 2026-11-26 23:45, 2700"])
+        #expect(second.peak == 1)
+    }
+
+    @Test func `an empty audience is a plan without rows`() throws {
+        let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .evenly)
+        let plan = try plan(["Europe/Berlin": 0], schedule, now: "2026-11-26T12:00Z")
+        #expect(plan.rows.isEmpty && plan.peak == 0 && plan.firstPush == nil && plan.lastPush == nil)
+    }
+
+    @Test func `cohorts divide a round in time`() throws {
+        let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .evenly, cohorts: 4)
+        let plan = try plan(["Europe/Berlin": 7_201], schedule, now: "2026-11-26T03:00Z")
+        #expect(plan.rows.map(\.pushes) == [1_800, 1_800, 1_800, 1_801])
+        #expect(plan.rows.map(\.cohort) == [0, 1, 2, 3])
+        #expect(zip(plan.rows, plan.rows.dropFirst()).allSatisfy { $0.end == $1.start })
+        #expect(plan.lastPush == utc("2026-11-26T06:00Z"))
+    }
+
+    @Test func `stages wait for the publisher`() throws {
+        let stages = [
+            CampaignSchedule.Stage(share: 0.01, gate: .wait(milliseconds: 15 * Self.minute)),
+            CampaignSchedule.Stage(share: 0.1, gate: .wait(milliseconds: 5 * Self.minute)),
+            CampaignSchedule.Stage(share: 1, gate: .resume),
+        ]
+        let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .evenly, stages: stages)
+        let plan = try plan(["Europe/Berlin": 6_000], schedule, now: "2026-11-26T03:00Z")
+        // 100 minutes of sending and 20 minutes of waits: one push a second.
+        #expect(
+            Self.text(plan) == [
+                "Europe/Berlin round 1 stage 1 cohort 0: 2026-11-26 04:00 to 2026-11-26 04:01, 60",
+                "Europe/Berlin round 1 stage 2 cohort 0: 2026-11-26 04:16 to 2026-11-26 04:25, 540",
+                "Europe/Berlin round 1 stage 3 cohort 0: 2026-11-26 04:30 to 2026-11-26 06:00, 5400",
+            ])
+        #expect(plan.peak == 1)
+    }
+
+    @Test func `rounds end with the window`() throws {
+        let repetition = CampaignSchedule.Repetition(every: 25 * Self.minute, max: 4)
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "06:30"), spread: .evenly, repetition: repetition)
+        let plan = try plan(["Europe/Berlin": 1_500], schedule, now: "2026-11-26T03:00Z")
+        #expect(
+            Self.text(plan) == [
+                "Europe/Berlin round 1 cohort 0: 2026-11-26 04:00 to 2026-11-26 04:25, 1500",
+                "Europe/Berlin round 2 cohort 0: 2026-11-26 04:25 to 2026-11-26 04:50, 1500",
+                "Europe/Berlin round 3 cohort 0: 2026-11-26 04:50 to 2026-11-26 05:15, 1500",
+            ])
+        #expect(plan.rounds == ["Europe/Berlin": 3] && plan.peak == 1)
+    }
+
+    @Test func `a short round waits for the next, and stages delay the next round`() throws {
+        let repetition = CampaignSchedule.Repetition(every: 25 * Self.minute, max: 4)
+        let stages = [
+            CampaignSchedule.Stage(share: 0.1, gate: .wait(milliseconds: 10 * Self.minute)),
+            CampaignSchedule.Stage(share: 1, gate: .resume),
+        ]
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "06:30"), spread: .rate(1), stages: stages, repetition: repetition)
+        let plan = try plan(["Europe/Berlin": 600], schedule, now: "2026-11-26T03:00Z")
+        // The last devices of the first round get their push at 04:20, so their next push is at 04:45 or later.
+        #expect(
+            Self.text(plan) == [
+                "Europe/Berlin round 1 stage 1 cohort 0: 2026-11-26 04:00 to 2026-11-26 04:01, 60",
+                "Europe/Berlin round 1 stage 2 cohort 0: 2026-11-26 04:11 to 2026-11-26 04:20, 540",
+                "Europe/Berlin round 2 cohort 0: 2026-11-26 04:35 to 2026-11-26 04:45, 600",
+                "Europe/Berlin round 3 cohort 0: 2026-11-26 05:00 to 2026-11-26 05:10, 600",
+            ])
+    }
+}
