@@ -1,0 +1,108 @@
+/// Decides how many pushes of a campaign may be sent now.
+///
+/// Sends only at allowed times. Pushes that are spread evenly have the rate: pushes left divided by sending time left. So the
+/// rate rises a little after a pause or an outage, and the time without sending is never made up in a burst.
+///
+/// **Bounds.** Let R be the highest rate that the pace had in a second of the monotonic clock. In this second the pace permits
+/// at most R × 1.1 + 1 pushes, because the credit at its start is at most R × 0.1 + 1. R never exceeds the ceiling. Jumps of
+/// the wall clock move the allowed times, but only the monotonic clock earns credit.
+///
+/// **Completeness.** Evenly spread pushes are all sent by the end if the ceiling allows, the caller asks at least ten times a
+/// second, and the last pause ends three seconds before the last allowed time.
+package struct Pace: Sendable {
+    /// A point on the monotonic clock.
+    package typealias Instant = ContinuousClock.Instant
+
+    /// The credit is at most one push and the pushes of this many seconds.
+    private static let burst = 0.1
+    /// The even rate is chosen for an end this many milliseconds before the last allowed time. The reserve absorbs late calls.
+    /// It is at most a fiftieth of the allowed times.
+    private static let longestReserve: Int64 = 2_000
+    /// The even rate remains as it is when fewer milliseconds are left, because a quotient with a small divisor would grow
+    /// without bound. This is at most a tenth of the allowed times.
+    private static let longestHold: Int64 = 1_000
+
+    private let times: TimeSpans
+    private let isEven: Bool
+    private let reserve: Int64
+    private let hold: Int64
+    /// The most pushes a second.
+    package private(set) var ceiling: Double
+    /// The rate of the last call in pushes a second; 0 before the first call at an allowed time.
+    package private(set) var rate = 0.0
+    private var credit = 0.0
+    private var lastCall: Instant?
+
+    /// - Parameters:
+    ///   - times: the times at which the campaign may send.
+    ///   - isEven: whether to spread the pushes evenly over the times. Otherwise the pace is the ceiling.
+    ///   - ceiling: the most pushes a second, above 0.
+    package init(_ times: TimeSpans, isEven: Bool, ceiling: Double) {
+        precondition(ceiling > 0, "a ceiling of \(ceiling) pushes a second")
+        (self.times, self.isEven, self.ceiling) = (times, isEven, ceiling)
+        reserve = min(Self.longestReserve, times.total / 50)
+        hold = max(1, min(Self.longestHold, times.total / 10))
+    }
+
+    /// Changes the most pushes a second, which remains above 0. The credit shrinks with the rate.
+    package mutating func change(ceiling: Double) {
+        precondition(ceiling > 0, "a ceiling of \(ceiling) pushes a second")
+        self.ceiling = ceiling
+        rate = isEven ? min(rate, ceiling) : ceiling
+        credit = min(credit, mostCredit)
+    }
+
+    /// Returns how many pushes may be sent now. The caller then reports the pushes that it sends with ``take(_:)``.
+    ///
+    /// - Parameters:
+    ///   - left: the pushes that remain to be sent. The number may change between two calls in any way.
+    ///   - time: the time of the wall clock, which decides whether sending is allowed.
+    ///   - instant: the time of the monotonic clock, which earns credit.
+    package mutating func available(left: Int, at time: UTCTime, _ instant: Instant) -> Int {
+        let elapsed = lastCall.map { max(0, (instant - $0) / .milliseconds(1)) } ?? 0
+        lastCall = instant
+        guard left > 0, let range = times.range(at: time) else {
+            credit = 0
+            return 0
+        }
+        updateRate(left: left, at: time)
+        // Time before the allowed range earns nothing.
+        let inRange = Double(time.milliseconds - range.lowerBound.milliseconds)
+        credit = min(credit + rate * min(elapsed, inRange) / 1000, mostCredit)
+        return min(left, Int(clamping: credit))
+    }
+
+    /// Notes that pushes were sent. The count is at most the last result of ``available(left:at:_:)``.
+    package mutating func take(_ count: Int) { credit = max(0, credit - Double(max(0, count))) }
+
+    /// Returns the time of the wall clock at which to ask again; nil if no allowed time is left.
+    package func nextCall(after time: UTCTime) -> UTCTime? {
+        guard let range = times.range(at: time) else { return times.range(after: time)?.lowerBound }
+        guard rate > 0 else { return time.adding(milliseconds: 1) }
+        // Half of the credit, and at least one push.
+        let wanted = max(1, (mostCredit / 2).rounded(.down))
+        let wait = Int64(clamping: ((wanted - credit) * 1000 / rate).rounded(.up))
+        // A low rate may rise when pushes are added.
+        let next = time.adding(milliseconds: min(max(1, wait), 1_000))
+        let last = range.upperBound.adding(milliseconds: -1)
+        return time < last ? min(next, last) : times.range(after: time)?.lowerBound
+    }
+
+    /// Returns how many pushes cannot be sent in the allowed times that are left, even at the ceiling.
+    package func shortfall(left: Int, at time: UTCTime) -> Int {
+        let possible = ceiling * Double(times.remaining(at: time)) / 1000
+        return max(0, left.adding(saturating: -Int(clamping: possible.rounded(.down))))
+    }
+
+    private var mostCredit: Double { 1 + rate * Self.burst }
+
+    private mutating func updateRate(left: Int, at time: UTCTime) {
+        guard isEven else {
+            rate = ceiling
+            return
+        }
+        let remaining = times.remaining(at: time) - reserve
+        guard remaining >= hold || rate == 0 else { return }
+        rate = min(ceiling, Double(left) * 1000 / Double(max(hold, remaining)))
+    }
+}
