@@ -275,7 +275,7 @@ let package = Package(
             name: "Fuzzing",
             dependencies: [
                 "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "RedisProtocol",
-                "StoreProtocol", "RedisClient",
+                "StoreProtocol", "RedisClient", "Scheduling",
                 "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],

@@ -124,6 +124,22 @@ struct TZifFileTests {
         #expect(rules.period(at: utc("2500-07-01")).abbreviation == "CEST")
     }
 
+    @Test func `a local time that clocks skip may be shown after they are set back`() throws {
+        let hour: Int64 = 3600
+        let file = TZifBytes(
+            changes: [(100 * hour, 1), (101 * hour, 0)], types: [(0, 0, 0), (7200, 1, 4)], footer: "\n\n")
+        let rules = try TimeZoneRules(name: "Test", bytes: file.bytes)
+        #expect(
+            rules.occurrence(of: LocalTime(seconds: 101 * hour)) == .once(UTCTime(seconds: 101 * hour)))
+        #expect(
+            rules.occurrence(of: LocalTime(seconds: 100 * hour + 60))
+                == .skipped(resumeAt: UTCTime(seconds: 100 * hour)))
+        #expect(
+            rules.occurrence(of: LocalTime(seconds: 102 * hour + 60))
+                == .twice(
+                    first: UTCTime(seconds: 100 * hour + 60), second: UTCTime(seconds: 102 * hour + 60)))
+    }
+
     @Test func `any bytes are read or refused`() {
         var random = SplitMix(seed: 8536)
         let seeds = [TZifBytes().bytes, TZifBytes(version: 0).bytes] + recordedZones.map(\.bytes)

@@ -64,22 +64,21 @@ package struct TimeZoneRules: Hashable, Sendable {
     /// Returns when the clocks of the zone show a local time. Takes time in proportion to the number of changes within 52 hours.
     package func occurrence(of local: LocalTime) -> Occurrence {
         var period = period(atSecond: local.seconds - LocalTimeType.longestOffset)
-        var first: UTCTime?
+        var (first, gapEnd): (UTCTime?, UTCTime?)
         while true {
             let second = local.seconds - period.offset
-            if second < period.seconds.lowerBound {
-                // The local time is before all local times of this period.
-                let start = UTCTime(seconds: period.seconds.lowerBound)
-                return first.map { .once($0) } ?? .skipped(resumeAt: start)
-            }
             if period.seconds.contains(second) {
                 let time = UTCTime(seconds: second)
                 if let first { return .twice(first: first, second: time) }
                 first = time
+            } else if second < period.seconds.lowerBound {
+                // The local time is before all local times of this period.
+                if let first { return .once(first) }
+                gapEnd = gapEnd ?? UTCTime(seconds: period.seconds.lowerBound)
             }
             guard period.seconds.upperBound < Period.limit,
                 period.seconds.upperBound <= local.seconds + LocalTimeType.longestOffset
-            else { return .once(first ?? UTCTime(seconds: second)) }
+            else { return first.map { .once($0) } ?? .skipped(resumeAt: gapEnd ?? UTCTime(seconds: second)) }
             period = self.period(atSecond: period.seconds.upperBound)
         }
     }
