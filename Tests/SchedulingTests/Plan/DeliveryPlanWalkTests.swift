@@ -67,7 +67,7 @@ struct DeliveryPlanWalkTests {
 
     @Test func `every plan keeps the rules of its schedule`() throws {
         var planned = 0
-        for seed in UInt64(1)...1_200 {
+        for seed in UInt64(1)...500 {
             let test = try Case(seed: seed)
             guard
                 let plan = try? DeliveryPlan(
@@ -77,7 +77,7 @@ struct DeliveryPlanWalkTests {
             planned += 1
             try check(plan, test, "seed \(seed)")
         }
-        #expect(planned > 400)
+        #expect(planned > 150)
     }
 
     private func check(_ plan: DeliveryPlan, _ test: Case, _ seed: String) throws {

@@ -59,7 +59,7 @@ struct PlanRefusalTests {
         let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .rate(1))
         #expect(
             Self.refusal(["Europe/Berlin": 7_200, "Europe/Dublin": 3_601], schedule)
-                == "3,601 pushes at 1 a second need 1 h 1 s; the window 05:00–07:00 Europe/Dublin has 1 h left of 2 h, because windows that end earlier need the other time"
+                == "3,601 pushes at 1 a second need 1 h 1 s; the window 05:00–07:00 Europe/Dublin has 1 h left of 2 h, because windows that end earlier need the rest"
         )
     }
 
@@ -142,6 +142,42 @@ struct PlanRefusalTests {
             Self.refusal(["Europe/Berlin": 4_000_000], slow)
                 == "4,000,000 pushes at 1 a second need 46 days 7 h; a campaign without a window has at most 31 days"
         )
+    }
+
+    @Test func `numbers beyond all bounds are refused or planned`() throws {
+        let stages = [
+            CampaignSchedule.Stage(share: 0.5, gate: .wait(milliseconds: 60_000)),
+            CampaignSchedule.Stage(share: 1, gate: .resume),
+        ]
+        for rate in [Double.leastNonzeroMagnitude, 1e-9, CampaignSchedule.greatestRate] {
+            for count in [1, 1 << 48, Int.max] {
+                let schedule = try CampaignSchedule(
+                    window: window("05:00", "07:00"), spread: .rate(rate), stages: stages, cohorts: 3)
+                let isPlanned = count == 1 && rate > 1
+                #expect((Self.refusal(["Europe/Berlin": count], schedule) == nil) == isPlanned)
+            }
+        }
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "07:00"), spread: .evenly, stages: stages, cohorts: 64)
+        let audience = ["Europe/Berlin": Int.max, "Asia/Tokyo": Int.max]
+        let plan = try plan(audience, withoutZone: .max, schedule, now: "2026-11-26T03:00Z")
+        #expect(plan.devices == .max && plan.rows.count == 256)
+        #expect(plan.rows.filter { $0.zone == "Asia/Tokyo" }.reduce(0) { $0 + $1.pushes } == .max)
+    }
+
+    @Test func `limits the rows of a plan`() throws {
+        let repetition = CampaignSchedule.Repetition(every: 60_000, max: 24)
+        let schedule = try CampaignSchedule(
+            window: window("05:00", "07:00"), spread: .evenly, repetition: repetition, cohorts: 64)
+        let zones = Dictionary(uniqueKeysWithValues: (0..<33).map { ("Zone/\($0)", 100) })
+        let refusal = #expect(throws: PlanRefusal.self) {
+            try DeliveryPlan(
+                PlanAudience(zones: zones), schedule, defaultZone: "UTC", zones: { _ in Zones["UTC"] },
+                now: utc("2026-11-26"))
+        }
+        #expect(
+            refusal?.description
+                == "zones, rounds, stages and cohorts make 50,688 rows; a plan has at most 50,000")
     }
 
     private static let unreadable: [(@Sendable () throws -> CampaignSchedule, String)] = [

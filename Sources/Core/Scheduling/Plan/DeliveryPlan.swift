@@ -37,7 +37,7 @@ package struct DeliveryPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - defaultZone: the zone of devices without a zone, and of the start of a campaign without a window.
     ///   - zones: returns the rules of a zone; nil for a name that does not exist.
-    ///   - rateLimit: the most pushes a second that the app may send; nil without a limit.
+    ///   - rateLimit: the most pushes a second that the app may send, above 0; nil without a limit.
     package init(
         _ audience: PlanAudience, _ schedule: CampaignSchedule, defaultZone: String,
         zones: @escaping (String) -> TimeZoneRules?, now: UTCTime, rateLimit: Double? = nil
@@ -81,9 +81,7 @@ package struct DeliveryPlan: Hashable, Sendable {
 
     /// At a rate, windows that end earlier come first. Without stages, rounds and avoided minutes, this order fits if any order
     /// fits.
-    /// - Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment" (1973), deadline
-    /// driven
-    ///   scheduling.
+    /// - Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment" (1973), section 7.
     private static func inOrderOfEnd(_ groups: [PlanGroup]) -> [PlanGroup] {
         groups.sorted {
             ($0.window.upperBound, $0.window.lowerBound, $0.zone ?? "")
@@ -107,8 +105,7 @@ package struct DeliveryPlan: Hashable, Sendable {
             guard let start = ranges.first?.lowerBound, let end = ranges.last?.upperBound else { return nil }
             return Row(
                 zone: zone, round: section.round, stage: section.stage, cohort: cohort, start: start,
-                end: end,
-                pushes: to - from)
+                end: end, pushes: to - from)
         }
     }
 

@@ -51,7 +51,7 @@ package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             guard let window else { return "\(sentence); a campaign without a window has at most \(have)" }
             guard available == inWindow else {
                 return
-                    "\(sentence); the window \(window) has \(have) left of \(PlanText.duration(inWindow)), because windows that end earlier need the other time"
+                    "\(sentence); the window \(window) has \(have) left of \(PlanText.duration(inWindow)), because windows that end earlier need the rest"
             }
             return "\(sentence); the window \(window) has \(have)"
         }

@@ -62,9 +62,12 @@ struct RoundPlanner {
         }
     }
 
-    /// The milliseconds that a round needs at the rate; nil for pushes that are spread evenly.
+    /// The milliseconds that a round needs at the rate, limited to 2^48; nil for pushes that are spread evenly.
     private var neededByRate: Int64? {
-        rate.map { max(1, Int64(clamping: (Double(group.devices) * 1000 / $0).rounded(.up))) }
+        rate.map { rate in
+            let exact = (Double(group.devices) * 1000 / rate).rounded(.up)
+            return max(1, Int64(foreign: Int64(clamping: exact)))
+        }
     }
 
     /// Returns the milliseconds of sending in the first round, without waits and avoided minutes.
@@ -124,8 +127,8 @@ struct RoundPlanner {
         var (released, position, waited) = (0, Int64(0), Int64(0))
         for (index, stage) in schedule.stages.enumerated() {
             let isLast = index == schedule.stages.count - 1
-            let until =
-                isLast ? group.devices : Int(clamping: (Double(group.devices) * stage.share).rounded())
+            let share = Int(clamping: (Double(group.devices) * stage.share).rounded())
+            let until = isLast ? group.devices : min(share, group.devices)
             let end = isLast ? needed : PlanShare.of(needed, until, group.devices)
             // A stage may have less than a millisecond.
             let start = min(position, needed - 1)
