@@ -208,13 +208,13 @@ struct DeliveryPlanTests {
         let schedule = try CampaignSchedule(
             window: window("05:00", "06:30"), spread: .rate(1), stages: stages, repetition: repetition)
         let plan = try plan(["Europe/Berlin": 600], schedule, now: "2026-11-26T03:00Z")
-        // The last devices of the first round get their push at 04:20, so their next push is at 04:45 or later.
+        // The first devices of the second stage get their push at 04:11, so their next push is at 04:36.
         #expect(
             Self.text(plan) == [
                 "Europe/Berlin round 1 stage 1 cohort 0: 2026-11-26 04:00 to 2026-11-26 04:01, 60",
                 "Europe/Berlin round 1 stage 2 cohort 0: 2026-11-26 04:11 to 2026-11-26 04:20, 540",
-                "Europe/Berlin round 2 cohort 0: 2026-11-26 04:35 to 2026-11-26 04:45, 600",
-                "Europe/Berlin round 3 cohort 0: 2026-11-26 05:00 to 2026-11-26 05:10, 600",
+                "Europe/Berlin round 2 cohort 0: 2026-11-26 04:36 to 2026-11-26 04:46, 600",
+                "Europe/Berlin round 3 cohort 0: 2026-11-26 05:01 to 2026-11-26 05:11, 600",
             ])
     }
 }

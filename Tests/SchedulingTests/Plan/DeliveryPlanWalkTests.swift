@@ -117,6 +117,29 @@ struct DeliveryPlanWalkTests {
             try BrokenInvariant.unless(plan.peak <= rate * 1.000_001, "\(seed): \(plan.peak) above \(rate)")
         }
         try checkGates(plan, test, seed)
+        try checkRounds(plan, test, seed)
+    }
+
+    /// The first and the last device of each cohort wait at least the time between two rounds.
+    private func checkRounds(_ plan: DeliveryPlan, _ test: Case, _ seed: String) throws {
+        // Avoided minutes and the rows of other zones may shorten the wait.
+        guard let every = test.schedule.repetition?.every, test.avoid == .none,
+            test.rate == nil || plan.rounds.count == 1
+        else { return }
+        for row in plan.rows {
+            guard
+                let next = plan.rows.first(where: {
+                    $0.zone == row.zone && $0.cohort == row.cohort && $0.round == row.round + 1
+                })
+            else { continue }
+            let waits = [
+                next.start.milliseconds - row.start.milliseconds,
+                next.end.milliseconds - row.end.milliseconds,
+            ]
+            // Times are rounded to milliseconds.
+            try BrokenInvariant.unless(
+                waits.allSatisfy { $0 >= every - 2 }, "\(seed): \(row), then \(next), not after \(every)")
+        }
     }
 
     /// A stage begins after the wait of the stage before it, and a cohort ends before the next cohort begins.

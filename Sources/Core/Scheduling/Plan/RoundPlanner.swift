@@ -29,27 +29,25 @@ struct RoundPlanner {
         let needed = try firstRoundTime(from: begin)
         guard needed > 0, needed <= free.total - waits else { throw .doesNotFit(shortage(needed: needed)) }
         var sections = firstRound(needed: needed)
-        guard let repetition = schedule.repetition, let end = sections.last?.times.ranges.last?.upperBound
-        else {
-            return sections
-        }
+        guard let repetition = schedule.repetition, let last = sections.last?.times.ranges,
+            var start = last.first?.lowerBound, var end = last.last?.upperBound
+        else { return sections }
         let length = nominalLength(from: begin, needed: needed)
         guard length <= repetition.every else {
             throw .roundTooLong(
                 pushes: group.devices, rate: rate ?? 0, needed: length, every: repetition.every)
         }
-        // Each device's next push comes at least `every` after its last push, even if stages delayed the round's end.
-        var (start, roundEnd) = (begin, max(end, begin.adding(milliseconds: length)))
+        // A later round has the order of the last stage, and is not faster. So each device waits at least `every` if a round
+        // starts that long after the last stage or the last round. Avoided minutes and other zones' rows interrupt each round
+        // at other places, and may shorten this time.
         for round in stride(from: 2, through: repetition.max, by: 1) {
-            start = max(
-                start.adding(milliseconds: repetition.every),
-                roundEnd.adding(milliseconds: repetition.every - length))
+            start = max(start.adding(milliseconds: repetition.every), end)
             guard let times = laterRound(from: start, length: length, needed: needed) else { break }
             sections.append(
                 PlanSection(
                     round: round, stage: nil, pushes: group.devices, times: times,
                     rate: roundRate(times.total)))
-            roundEnd = max(times.ranges.last?.upperBound ?? start, start.adding(milliseconds: length))
+            end = times.ranges.last?.upperBound ?? start
         }
         return sections
     }
