@@ -62,6 +62,14 @@ struct PaceTests {
         #expect((990...1_000).contains(total))
     }
 
+    @Test func `a monotonic clock that goes back costs nothing`() {
+        var pace = Pace(Self.spans((0, 10_000)), isEven: false, ceiling: 100)
+        #expect(Self.take(&pace, left: 1_000, at: 5_000) == 0)
+        let time = UTCTime(milliseconds: 5_100)
+        #expect(pace.available(left: 1_000, at: time, Self.origin + .milliseconds(1_000)) == 0)
+        #expect(pace.available(left: 1_000, at: time, Self.origin + .milliseconds(1_020)) == 2)
+    }
+
     @Test func `a lower ceiling counts at once`() {
         var pace = Pace(Self.spans((0, 10_000)), isEven: false, ceiling: 1_000)
         #expect(Self.take(&pace, left: 1_000_000, at: 0) == 0)

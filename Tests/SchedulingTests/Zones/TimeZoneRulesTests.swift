@@ -108,6 +108,10 @@ struct TimeZoneRulesTests {
     }
 
     @Test func `times at the limit do not overflow`() {
+        let latest = UTCTime(milliseconds: .max)
+        #expect(latest.milliseconds == 1 << 48 && latest.adding(milliseconds: .max) == latest)
+        #expect(UTCTime(seconds: .min) == UTCTime(milliseconds: -(1 << 48)))
+        #expect(UTCTime(milliseconds: -1).seconds == -1)
         for zone in recordedZones.map({ Zones[$0.name] }) {
             for limit in [Int64.min, .max] {
                 #expect(zone.period(at: UTCTime(milliseconds: limit)).offset.magnitude < 100_000)

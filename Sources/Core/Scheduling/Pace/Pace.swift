@@ -44,12 +44,12 @@ package struct Pace: Sendable {
         hold = max(1, min(Self.longestHold, times.total / 10))
     }
 
-    /// Changes the most pushes a second, which remains above 0. The credit shrinks with the rate.
+    /// Changes the most pushes a second, which remains above 0. With a lower rate, the next call to ``available(left:at:_:)``
+    /// also lowers the credit.
     package mutating func change(ceiling: Double) {
         precondition(ceiling > 0, "a ceiling of \(ceiling) pushes a second")
         self.ceiling = ceiling
         rate = isEven ? min(rate, ceiling) : ceiling
-        credit = min(credit, mostCredit)
     }
 
     /// Returns how many pushes may be sent now. The caller then reports the pushes that it sends with ``take(_:)``.
