@@ -185,6 +185,16 @@ struct DeliveryPlanTests {
         #expect(plan.peak == 1)
     }
 
+    @Test func `a stage of less than a millisecond has a row`() throws {
+        let stages = [
+            CampaignSchedule.Stage(share: 0.4, gate: .resume),
+            CampaignSchedule.Stage(share: 1, gate: .resume),
+        ]
+        let schedule = try CampaignSchedule(spread: .rate(1e7), stages: stages, cohorts: 2)
+        let plan = try plan(["Europe/Berlin": 3], schedule, now: "2026-11-26T03:00Z")
+        #expect(plan.rows.map(\.stage) == [1, 2, 2] && plan.rows.map(\.pushes) == [1, 1, 1])
+    }
+
     @Test func `rounds end with the window`() throws {
         let repetition = CampaignSchedule.Repetition(every: 25 * Self.minute, max: 4)
         let schedule = try CampaignSchedule(

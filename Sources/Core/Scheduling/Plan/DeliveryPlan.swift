@@ -67,7 +67,8 @@ package struct DeliveryPlan: Hashable, Sendable {
         // Sums of fractions may exceed a limit that they should meet exactly.
         if let rateLimit, peak > rateLimit * 1.000_001 { throw .aboveRateLimit(peak: peak, limit: rateLimit) }
         self.rows = rows.sorted {
-            ($0.start, $0.end, $0.zone ?? "", $0.cohort) < ($1.start, $1.end, $1.zone ?? "", $1.cohort)
+            ($0.start, $0.zone ?? "", $0.round, $0.stage ?? 0, $0.cohort)
+                < ($1.start, $1.zone ?? "", $1.round, $1.stage ?? 0, $1.cohort)
         }
         self.devices = audience.devices
         (self.withoutZone, self.peak, self.rounds) = (withoutZone, peak, rounds)
