@@ -91,6 +91,7 @@ let package = Package(
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
         core("Scheduling", ["PushModel"]),
         core("Variants", ["PushModel"]),
+        core("DeviceModel", ["PushModel"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
         // The platform: one adapter for each C library, and targets on top of the adapters.
@@ -108,7 +109,7 @@ let package = Package(
         platform("Transport", ["EventLoop", "OpenSSL", "POSIX"]),
         platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
         platform("FarmLogging", ["PushModel", "POSIX", logging]),
-        platform("FarmConfiguration", ["PushModel", "FarmLogging", "POSIX", yams, logging]),
+        platform("FarmConfiguration", ["PushModel", "DeviceModel", "FarmLogging", "POSIX", yams, logging]),
 
         // Processes, which do the I/O and carry out the decisions of the cores.
         process(
@@ -151,7 +152,8 @@ let package = Package(
         process(
             "Simulator",
             [
-                "PushModel", "APNs", "BinaryProtocol", "HTTP2", "OpenSSL", "EventLoop", "Transport", "POSIX",
+                "PushModel", "APNs", "BinaryProtocol", "DeviceModel", "HTTP2", "OpenSSL", "EventLoop",
+                "Transport", "POSIX",
                 logging,
             ],
             isChecked: false),
@@ -165,7 +167,7 @@ let package = Package(
                 "FarmPolicy", "StoreProtocol", "RedisClient",
                 "EventLoop", "Supervision",
                 "PushModel", "POSIX", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs",
-                "BinaryProtocol", "Gateway", "Variants", "Charts",
+                "BinaryProtocol", "Gateway", "Variants", "DeviceModel", "Charts",
                 argumentParser,
                 logging,
             ],
@@ -201,6 +203,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "VariantsTests", dependencies: ["Variants", "PushModel"], swiftSettings: strict),
+        .testTarget(
+            name: "DeviceModelTests", dependencies: ["DeviceModel", "PushModel", "RandomTesting"],
+            swiftSettings: strict),
         .testTarget(name: "ChartsTests", dependencies: ["Charts"], swiftSettings: strict),
         .testTarget(
             name: "WebTests",
@@ -224,7 +229,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests",
-            dependencies: ["FarmHarness", "RandomTesting", "FarmConfiguration"],
+            dependencies: ["FarmHarness", "RandomTesting", "FarmConfiguration", "DeviceModel"],
             swiftSettings: strict),
         .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: strict),
         .testTarget(
@@ -327,7 +332,8 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Simulator", "LoopTesting", "RandomTesting", "PushModel", "APNs", "BinaryProtocol", "HTTP2",
+                "Simulator", "LoopTesting", "RandomTesting", "PushModel", "APNs", "BinaryProtocol",
+                "DeviceModel", "HTTP2",
                 "OpenSSL",
                 "EventLoop",
                 "Transport",

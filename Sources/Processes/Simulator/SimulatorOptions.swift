@@ -1,3 +1,4 @@
+package import DeviceModel
 package import OpenSSL
 
 /// The start settings of a simulated gateway. ``FaultCommand`` changes faults while the gateway runs.
@@ -102,6 +103,10 @@ package struct SimulatorOptions: Sendable {
 
     /// A file that gets one JSON line for each request. The line is appended before the response is written.
     package var ledger: String?
+    /// The devices that receive accepted pushes; nil: the gateway simulates no devices.
+    package var devices: DevicePopulation?
+    /// A file that gets one JSON line for each device that is done; `-`: the standard output; nil: no file.
+    package var doneFile: String?
     /// Whether the ledger and a counter warn about accepted payloads that are not JSON objects.
     package var checksPayloads = true
     /// Whether different tokens and repeated `apns-id`s are counted. Each token or id needs at least 8 bytes of

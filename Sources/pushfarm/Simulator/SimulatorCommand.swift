@@ -1,6 +1,7 @@
 import APNs
 import ArgumentParser
 import BinaryProtocol
+import DeviceModel
 import EventLoop
 import FarmConfiguration
 import FarmLogging
@@ -20,6 +21,7 @@ struct SimulatorCommand: ParsableCommand {
               pushfarm simulator --port 8443 --ledger pushes.jsonl
               pushfarm simulator --fault "goaway 500" --fault "latency 20ms"
               pushfarm simulator --binary-port 2195 --feedback-port 2196
+              pushfarm simulator --devices deploy/devices.yaml --done-to done.jsonl
               pushfarm simulator control counters
             """,
         subcommands: [SimulatorControlCommand.self])
@@ -150,6 +152,20 @@ struct SimulatorCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A file that gets a JSON line for each request.", valueName: "file"))
     var ledger: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A model of devices that receive accepted pushes; deploy/devices.yaml is a sample.",
+            valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml", "json"]))
+    var devices: String?
+
+    @Option(
+        name: .customLong("done-to"),
+        help: ArgumentHelp(
+            "A file that gets a JSON line for each device that has an edition; - is the standard output.",
+            valueName: "file"))
+    var doneTo: String?
+
     @Flag(help: "Counts different tokens and repeated pushes; takes memory.")
     var countDistinct = false
 
@@ -161,6 +177,7 @@ struct SimulatorCommand: ParsableCommand {
     func validate() throws {
         if let tokenRate, tokenRate < 1 { throw ValidationError("--token-rate must be at least 1.") }
         if let refusals, refusals < 1 { throw ValidationError("--refusals must be at least 1.") }
+        if doneTo != nil, devices == nil { throw ValidationError("--done-to needs --devices.") }
     }
 
     func run() throws {
@@ -227,6 +244,11 @@ struct SimulatorCommand: ParsableCommand {
         if let seed { options.seed = seed }
         options.ledger = ledger
         options.countsDistinct = countDistinct
+        if let devices {
+            options.devices = try DevicePopulation.load(path: devices)
+            options.devices?.seed = options.seed
+            options.doneFile = doneTo
+        }
         options.controlSocket = control ?? options.folder + "/control.sock"
         return options
     }

@@ -5,6 +5,10 @@ import Yams
 struct FileLayer {
     /// The file's path as the user gave it, for error messages.
     let file: String
+    /// The keys of the file.
+    var shape = Schema.file
+    /// The file that shows all keys, if it is not deploy/pushfarm.yaml.
+    var sample: String?
 
     func read(_ text: String) throws(ConfigurationError) -> Settings {
         let root: Node?
@@ -17,7 +21,7 @@ struct FileLayer {
                 source: nil, key: nil, problem: .syntax("\(file): cannot be read as YAML"))
         }
         var settings = Settings()
-        if let root, !isNothing(root) { try read(root, as: Schema.file, at: SettingPath(), into: &settings) }
+        if let root, !isNothing(root) { try read(root, as: shape, at: SettingPath(), into: &settings) }
         return settings
     }
 
@@ -38,9 +42,10 @@ struct FileLayer {
             for (key, value) in mapping {
                 let name = try name(of: key, at: path)
                 guard let entry = entries.first(where: { $0.key == name }) else {
+                    let nearest = NearestWord.find(name, among: entries.map(\.key))
                     throw ConfigurationError(
                         source: source(of: key), key: path.appending(name).description,
-                        problem: .unknownKey(nearest: NearestWord.find(name, among: entries.map(\.key))))
+                        problem: problem(ofUnknownKey: nearest))
                 }
                 switch entry.shape {
                 case .value, .list: break
@@ -59,6 +64,11 @@ struct FileLayer {
                 try read(value, as: inner, at: path.appending(name), into: &settings)
             }
         }
+    }
+
+    private func problem(ofUnknownKey nearest: String?) -> ConfigurationError.Problem {
+        guard nearest == nil, let sample else { return .unknownKey(nearest: nearest) }
+        return .invalid("unknown key; \(sample) shows all keys")
     }
 
     /// Joins the values of a list into one text, separated by spaces.

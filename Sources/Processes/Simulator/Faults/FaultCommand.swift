@@ -74,6 +74,12 @@ package struct FaultCommand {
             sends the first tuple only after TIME
         calm
             ends all faults above, but keeps token states and the stream limit
+        devices
+            prints counters of the devices and editions (needs --devices)
+        devices minutes
+            prints wake-ups, API requests and done reports by minute of the model
+        devices done [FROM [COUNT]]
+            prints the devices that are done, from a place in the list
         counters | counters reset | faults | stop | help
         SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.
         """
@@ -128,6 +134,9 @@ package struct FaultCommand {
         case "counters" where words.take("reset"): return act { $0.resetCounters() }
         case "counters": return { $0.countersJSON() }
         case "faults": return { $0.faults.json }
+        case "devices":
+            let report = try DeviceReport(&words)
+            return { $0.devices?.report(report) ?? noDevices }
         case "help":
             return { _ in
                 JSONText.object {
@@ -140,6 +149,11 @@ package struct FaultCommand {
             let faults = try Change<Faults>(name, &words, now: now)
             return change { faults.apply(&$0) }
         }
+    }
+
+    private static let noDevices = JSONText.object {
+        $0.member("ok", false)
+        $0.member("error", "the simulator has no devices; start it with --devices FILE")
     }
 
     private static func binary(

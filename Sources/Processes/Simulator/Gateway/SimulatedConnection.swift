@@ -154,6 +154,7 @@ import Transport
         } else {
             gateway.writer.write(reply, id: id, to: request.stream, of: session)
         }
+        if reply.status == 200 { gateway.devices?.receive(request) }
     }
 
     private func inject(_ streamFault: Faults.StreamFault, _ request: ServerRequest, _ id: EchoedID) {
@@ -187,6 +188,7 @@ import Transport
         }
         gateway.counters.count(reply)
         note(request, id, status: reply.status, reason: reply.reason, isLost: true)
+        if reply.status == 200 { gateway.devices?.receive(request) }
     }
 
     private func note(

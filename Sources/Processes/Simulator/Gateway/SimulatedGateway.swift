@@ -32,6 +32,8 @@ import Transport
     private let log: Logger
     private(set) var ledger: Ledger?
     private var payloads = PayloadInspector()
+    /// The devices that receive accepted pushes; nil if the gateway simulates no devices.
+    let devices: SimulatedDevices?
     private var listeners: HostListeners?
     package private(set) var binary: BinaryServer?
     private var feedback: FeedbackServer?
@@ -77,6 +79,9 @@ import Transport
         judge = PushJudge(
             table: table, throttle: options.pushesPerTokenAndSecond.map(TokenThrottle.init(pushesPerSecond:)))
         ledger = try options.ledger.map { (path) throws(SimulatorError) in try Ledger(path: path) }
+        devices = try options.devices.map { (population) throws(SimulatorError) in
+            try SimulatedDevices(population, doneFile: options.doneFile)
+        }
         streamLimit = options.streams
         clock = Timer { [unowned self] in secondPassed() }
         clock?.start(after: .seconds(1), every: .seconds(1))
@@ -117,6 +122,7 @@ import Transport
         control?.close()
         clock?.stop()
         delays.stop()
+        devices?.stop()
         for connection in connections.values { connection.close() }
         connections.removeAll()
         flushLedger()

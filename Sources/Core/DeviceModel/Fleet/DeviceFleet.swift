@@ -1,0 +1,125 @@
+import PushModel
+
+/// All devices of a model. A device comes into being with the first push to its token.
+///
+/// Times never decrease from call to call. A device takes at most 64 bytes, its token, up to 8 bytes for the index, and a
+/// byte for each edition; arrays may reserve twice as much.
+package struct DeviceFleet: Sendable {
+    package let population: DevicePopulation
+    package private(set) var editions = EditionTable()
+    package private(set) var counts = DeviceCounts()
+    /// The devices that are done, in the order of time.
+    package private(set) var done = DoneLog()
+    private var tokens = DeviceTokens()
+    private var states: [DeviceState] = []
+    private var timers = DeviceTimers()
+
+    package init(_ population: DevicePopulation) { self.population = population }
+
+    package var deviceCount: Int { states.count }
+    /// The number of devices with a future event.
+    package var eventCount: Int { timers.count }
+    /// The number of devices with a push in their slot. Reads all devices.
+    package var heldCount: Int { states.count { $0.held != nil } }
+    package var nextDue: ModelTime? { timers.nextDue }
+
+    /// Returns the number of a list of editions for ``DevicePush/editions``. Lists beyond the limits of ``EditionTable`` are
+    /// counted and become empty lists.
+    package mutating func editionList(_ names: [String]) -> EditionList {
+        guard let list = editions.list(names) else {
+            counts.refusedEditionLists += 1
+            return .none
+        }
+        return list
+    }
+
+    /// Delivers a push to the device with the token.
+    /// - Returns: the events on all devices until this time, in the order of time.
+    package mutating func receive(
+        _ push: DevicePush, token: UnsafeRawBufferPointer, at time: ModelTime
+    ) -> [DeviceAction] {
+        var actions = advance(to: time)
+        counts.add(push.kind)
+        guard let number = device(with: token) else {
+            counts.pushesBeyondLimit += 1
+            return actions
+        }
+        editions.countSend(push.editions, to: number)
+        var device = load(number)
+        device.receive(push, at: time, due: timers.due(of: number), editions: &editions)
+        store(device, into: &actions)
+        return actions
+    }
+
+    /// Carries out the events that are due.
+    /// - Parameter limit: the greatest number of events. If more are due, ``nextDue`` is not after `time`.
+    package mutating func advance(to time: ModelTime, limit: Int = .max) -> [DeviceAction] {
+        var actions: [DeviceAction] = []
+        var rest = limit
+        while rest > 0, let (number, due) = timers.takeDue(time) {
+            var device = load(number)
+            device.eventDue(at: due, editions: &editions)
+            store(device, into: &actions)
+            rest -= 1
+        }
+        return actions
+    }
+
+    package func token(of device: UInt32) -> String {
+        tokens.withToken(of: device) { Hexadecimal.text(of: $0) }
+    }
+
+    // MARK: Devices
+
+    /// The device with the token, which may be new; nil if there are too many devices.
+    private mutating func device(with token: UnsafeRawBufferPointer) -> UInt32? {
+        let hash = XXH64.hash(token, seed: population.seed)
+        if let number = tokens.find(token, hash: hash) { return number }
+        guard states.count < population.mostDevices else { return nil }
+        let profile = population.profileNumber(DeviceDraw(hash: hash).fraction(.profile))
+        states.append(DeviceState(profile: profile))
+        timers.addDevice()
+        return tokens.add(token, hash: hash, seed: population.seed)
+    }
+
+    private func load(_ number: UInt32) -> Device {
+        let state = states[Int(number)]
+        let hash = tokens.withToken(of: number) { XXH64.hash($0, seed: population.seed) }
+        let conditions = DeviceConditions(
+            DeviceDraw(hash: hash), population.profiles[Int(state.profile)].profile,
+            startsAt: population.startsAt)
+        return Device(number, conditions, state, editionKilobytes: population.editionKilobytes)
+    }
+
+    private mutating func store(_ device: Device, into actions: inout [DeviceAction]) {
+        states[Int(device.number)] = device.state
+        // The model's time ends at the latest time. An event at that time would be due again and again.
+        if let due = device.due, due < .never {
+            timers.set(device.number, to: due)
+        } else {
+            timers.cancel(device.number)
+        }
+        for action in device.actions {
+            counts.add(action)
+            if case .done(let edition, let sends) = action.kind {
+                done.append(
+                    DoneLog.Entry(time: action.time, device: action.device, edition: edition, sends: sends))
+            }
+        }
+        actions += device.actions
+    }
+}
+
+/// The devices that are done. Each device is listed once for each edition.
+package struct DoneLog: Sendable {
+    package struct Entry: Hashable, Sendable {
+        package let time: ModelTime
+        package let device: UInt32
+        package let edition: Edition
+        package let sends: UInt8
+    }
+
+    package private(set) var entries: [Entry] = []
+
+    mutating func append(_ entry: Entry) { entries.append(entry) }
+}

@@ -1,0 +1,74 @@
+/// The behaviour of one kind of devices.
+package struct DeviceProfile: Hashable, Sendable {
+    /// The share of all devices, from 0 to 1, that have this profile.
+    package var share = 1.0
+
+    /// The share of devices that are on Wi-Fi.
+    package var wifi = HourlyShare(1)
+    /// The share of devices that are on mobile data. The remaining devices are offline.
+    package var cellular = HourlyShare(0)
+    package var charging = HourlyShare(1)
+    /// The share of devices in low power mode. A charging device is never in low power mode.
+    package var lowPower = HourlyShare(0)
+    /// The probability that the user opens the app during an hour.
+    package var opens = HourlyShare(0)
+    /// How long an opened app stays in the foreground; at most an hour.
+    package var openFor = Duration.seconds(180)
+    /// The share of devices whose user force-quits the app after each use.
+    package var forceQuit = 0.0
+
+    /// The greatest number of wake-ups by background pushes in an hour.
+    package var allowance = 3
+    /// The running time by background pushes in a day. A charging device uses none of this time.
+    package var dailyBudget = Duration.seconds(600)
+    package var wake = WakeShares()
+    package var delay = WakeDelay()
+    package var bandwidth = Bandwidth()
+    /// The time from the app's start to the first byte of a download. An app without a download ends its run after
+    /// this time.
+    package var askTime = Duration.milliseconds(1500)
+    /// The probability that an interrupted download resumes; otherwise the download starts over.
+    package var resumes = 0.7
+
+    package init() {}
+}
+
+/// The probabilities that the system starts the app for a background push to which no other rule applies.
+package struct WakeShares: Hashable, Sendable {
+    package var wifiCharging = 1.0
+    package var wifi = 1.0
+    package var cellularCharging = 1.0
+    package var cellular = 1.0
+
+    package init() {}
+
+    func share(on network: DeviceConditions.Network, isCharging: Bool) -> Double {
+        switch network {
+        case .wifi: isCharging ? wifiCharging : wifi
+        case .cellular: isCharging ? cellularCharging : cellular
+        case .none: 0
+        }
+    }
+}
+
+/// The time from a background push to the wake-up: a log-normal distribution.
+package struct WakeDelay: Hashable, Sendable {
+    /// The median.
+    package var p50 = Duration.seconds(20)
+    /// The 99th percentile; at least the median.
+    package var p99 = Duration.seconds(300)
+
+    package init() {}
+}
+
+/// The download rates of a profile, in bits per second.
+package struct Bandwidth: Hashable, Sendable {
+    /// The median of the devices on Wi-Fi.
+    package var wifi = 20e6
+    /// The median of the devices on mobile data.
+    package var cellular = 8e6
+    /// The ratio of the median to the rate that 90 % of the devices exceed; at least 1.
+    package var spread = 2.0
+
+    package init() {}
+}
