@@ -308,7 +308,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SettlingTests",
-            dependencies: ["RandomTesting", "Settling", "FarmPolicy", "PushModel", "StoreProtocol"],
+            dependencies: [
+                "BatchTesting", "RandomTesting", "Settling", "FarmPolicy", "PushModel", "StoreProtocol",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
@@ -391,7 +393,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FarmBenchTests",
-            dependencies: ["FarmBench", "BenchKit", "FarmHarness", "farm-bench", "pushfarm"],
+            dependencies: ["FarmBench", "BenchKit", "FarmHarness", "PushModel", "farm-bench", "pushfarm"],
             swiftSettings: strict),
         // Runs every operators' command while pushes are sent, and counts the pushes at the gateway.
         .executableTarget(

@@ -203,9 +203,10 @@ import Testing
 
     @Test func `a retry counts the attempt, names the cause and contains the push unchanged`() throws {
         let own = Batches.Part(job: "own", attempt: 2, count: 2, payloadPerPush: true)
-        let batch = try Batches.held([Batches.Part(job: "shared", count: 1), own])
+        let values = Batches.Part(job: "values", count: 2, hasTemplate: true)
+        let batch = try Batches.held([Batches.Part(job: "shared", count: 1), own, values])
         batch.sendAll()
-        for position in 0..<3 { batch.record(position, as: Self.retry) }
+        for position in 0..<5 { batch.record(position, as: Self.retry) }
         let lines = try #require(try batch.reportNow()).lines
         let what = "retry server 500 InternalServerError after 9 tries"
         #expect(
@@ -213,7 +214,18 @@ import Testing
                 "0 shared \(what) 1 cause InternalServerError {}",
                 "1 own \(what) 3 cause InternalServerError {\"n\":1}",
                 "2 own \(what) 3 cause InternalServerError {\"n\":2}",
+                "3 values \(what) 1 cause InternalServerError {\"n\":3}",
+                "4 values \(what) 1 cause InternalServerError {\"n\":4}",
             ])
+    }
+
+    @Test func `a dead letter of a push with values has the rendered payload`() throws {
+        let batch = try Batches.held([Batches.Part(count: 2, hasTemplate: true)])
+        batch.sendAll()
+        batch.delivered(0)
+        batch.record(1, as: .deadLetter(reason: "PayloadTooLarge", status: 413))
+        let lines = try #require(try batch.reportNow()).lines
+        #expect(lines.contains("1 job failed PayloadTooLarge 413 cause  {\"n\":1}"), "\(lines)")
     }
 
     @Test func `an overdue push expires within the credit`() throws {

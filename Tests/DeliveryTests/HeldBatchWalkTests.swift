@@ -39,7 +39,7 @@ import Testing
                     options: PushOptions(receipts: [.failures, .all, .none].randomElement(using: &random)!),
                     attempt: UInt8.random(in: 0...3, using: &random),
                     count: Int.random(in: 1...9, using: &random),
-                    payloadPerPush: random.chance(3))
+                    payloadPerPush: random.chance(3), hasTemplate: random.chance(4))
             }
             let count = parts.reduce(0) { $0 + $1.count }
             let granted = Int.random(in: 0...count, using: &random)

@@ -12,6 +12,31 @@ struct IntakeQueueFuzzTests {
         var job: String
         var token: [UInt8]
         var payload: [UInt8]
+        var collapseID: String?
+    }
+
+    /// The collapse id of the push with this index in a job with values.
+    private static func collapseID(_ index: Int) -> String? { index % 5 < 2 ? "c\(index % 2)" : nil }
+
+    /// Makes the job one with values for each push. Some pushes have a collapse id.
+    private static func addValues(to job: inout JobText) {
+        job.payload = #"{"aps":{"alert":"{{n|}} {{m|you}}"},"job":"\#(job.id!)"}"#
+        job.personal = job.tokens.indices.map { index in
+            #""values":{"n":\#(index)}"# + (collapseID(index).map { #","collapse_id":"\#($0)""# } ?? "")
+        }
+    }
+
+    /// The push with this number among the accepted pushes, as the worker must send it.
+    private static func place(_ number: Int, of text: JobText, _ job: ParsedJob) -> Place {
+        let push = job.pushes[number]
+        let token = Array(job.tokenBytes[push.token])
+        guard text.personal != nil else {
+            return Place(job: text.id!, token: token, payload: Array(job.raw[job.payload(of: number)]))
+        }
+        return Place(
+            job: text.id!, token: token,
+            payload: Array(#"{"aps":{"alert":"\#(push.index) you"},"job":"\#(text.id!)"}"#.utf8),
+            collapseID: collapseID(Int(push.index)))
     }
 
     static func job(_ number: Int, _ random: inout SplitMix) -> JobText {
@@ -32,6 +57,10 @@ struct IntakeQueueFuzzTests {
         } else {
             job.payload =
                 #"{"aps":{"alert":"\#(String(repeating: "a", count: Int.random(in: 0...90, using: &random)))"}}"#
+        }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            job.payloads = nil
+            addValues(to: &job)
         }
         if Int.random(in: 0..<4, using: &random) == 0 { job.fields += #""lane":"bulk","# }
         if Int.random(in: 0..<4, using: &random) == 0 {
@@ -74,7 +103,10 @@ struct IntakeQueueFuzzTests {
                 let number = jobs[job] ?? -1
                 #expect(last[way, default: 0] <= number)
                 last[way] = number
-                places.append(PushPosition(job: job, token: token, payload: Array(batch.bytes[push.payload])))
+                places.append(
+                    PushPosition(
+                        job: job, token: token, payload: Array(batch.bytes[push.payload]),
+                        collapseID: batch.segments[Int(push.segment)].options.collapseID))
             }
         }
     }
@@ -115,11 +147,7 @@ struct IntakeQueueFuzzTests {
         #expect(queue.openTokens == 0)
         #expect(reader.opened == texts.map { $0.id! })
         let expected = zip(texts, jobs).map { text, job in
-            (0..<job.accepted).map { number in
-                PushPosition(
-                    job: text.id!, token: Array(job.tokenBytes[job.pushes[number].token]),
-                    payload: Array(job.raw[job.payload(of: number)]))
-            }
+            (0..<job.accepted).map { Self.place($0, of: text, job) }
         }
         // Pushes of one job with the same shard and lane keep the order of the job.
         let byJob = Dictionary(grouping: reader.places, by: \.job)

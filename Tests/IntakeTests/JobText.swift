@@ -7,6 +7,9 @@ struct JobText {
     var payload = #"{"aps":{"alert":"Hi"}}"#
     /// If set, the job has one payload for each token, in the order of the tokens.
     var payloads: [String]?
+    /// If set, the job has `payload` with values for each token, in the order of the tokens. Each text has further
+    /// fields of a push.
+    var personal: [String]?
     var fields = ""
 
     static let now: Int64 = 1_780_000_000
@@ -15,7 +18,10 @@ struct JobText {
         var text = "{"
         if let id { text += #""id":"\#(id)","# }
         text += fields
-        if let payloads {
+        if let personal {
+            let pushes = zip(tokens, personal).map { #"{"token":"\#($0)",\#($1)}"# }
+            text += #""payload":\#(payload),"pushes":[\#(pushes.joined(separator: ","))]}"#
+        } else if let payloads {
             let pushes = zip(tokens, payloads).map { #"{"token":"\#($0)","payload":\#($1)}"# }
             text += #""pushes":[\#(pushes.joined(separator: ","))]}"#
         } else {

@@ -114,7 +114,10 @@ import Testing
         (#"{"tokens":"aa","payload":{}}"#, "tokens"), (#"{"payload":{}}"#, "tokens"),
         (#"{"tokens":["\#(token)"],"payload":[1]}"#, "payload"), (#"{"tokens":["\#(token)"]}"#, "payload"),
         (#"{"tokens":["\#(token)"],"payload":null}"#, "payload"), (#"{"pushes":[]}"#, "pushes"),
-        (#"{"pushes":{"a":1}}"#, "pushes"), (#"{"pushes":[{}],"payload":{}}"#, "payload"),
+        (#"{"pushes":{"a":1}}"#, "pushes"), (#"{"pushes":[{}],"tokens":["\#(token)"]}"#, "tokens"),
+        (#"{"pushes":[{}],"payload":{},"translations":{"de":{}}}"#, "translations"),
+        (#"{"tokens":["\#(token)"],"translations":{"de":{}}}"#, "translations"),
+        (#"{"pushes":[{}],"translations":[1]}"#, "translations"),
         (job(#""lanes":"high""#), "lanes"), (job(#""priority":"10""#), "priority"), (job(#""id":5"#), "id"),
         (job(#""ttl":true"#), "ttl"), (job(#""app":"other""#), "app"), (job(#""lane":null"#), "lane"),
         (job(#""expires_at":864000"#), "expires_at"),
@@ -207,6 +210,8 @@ import Testing
             return try files.map { Array(try Data(contentsOf: $0)) } + fields.map { Array(job($0).utf8) }
                 + [
                     #"{"pushes":[{"token":"\#(token)","payload":{}}],"push_type":"background"}"#,
+                    #"{"pushes":[{"token":"\#(token)","values":{"n":1},"ttl":5}],"payload":{"a":"{{n}}"}}"#,
+                    #"{"pushes":[{"token":"\#(token)","lang":"de"}],"translations":{"de":{},"default":{}}}"#,
                     #"{"\u0074okens":["]","\#(token)",null,7,[]],"payload":{"a":[{}]}}"#,
                 ].map { Array($0.utf8) }
         }

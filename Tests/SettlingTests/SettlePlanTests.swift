@@ -1,3 +1,4 @@
+import BatchTesting
 import FarmPolicy
 import PushModel
 import RandomTesting
@@ -211,6 +212,21 @@ struct SettlePlanTests {
                 "a poison 0 after 2 worker lost: 2 3 {}", "b poison 0 after 2 worker lost: 2 [2]",
             ])
         #expect(try AuditRecord.groups(settlement.audit).map(\.marks.count) == [2, 1])
+    }
+
+    @Test func `pushes with values that were closed with their worker become rendered dead letters`() throws {
+        let body = Batches.body([
+            Batches.Part(job: "a", count: 2), Batches.Part(job: "b", count: 2, hasTemplate: true),
+        ])
+        var plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        let settlement = try plan.settlement(of: id, closed: .poison, body: body, positions: [1..<4])
+        let payloads = try settlement.letters.map { letter in
+            let batch = try Batch(decoding: letter.body)
+            #expect(letter.body == batch.bytes, "a dead letter has no template")
+            return batch.pushes.map { batch.text($0.payload) }
+        }
+        #expect(payloads == [["{}"], ["{\"n\":2}", "{\"n\":3}"]])
+        #expect(settlement.jobs.map(\.failed) == [1, 2])
     }
 
     @Test func `throttled pushes wait longer than others of their entry`() throws {

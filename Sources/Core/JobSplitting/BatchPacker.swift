@@ -17,18 +17,41 @@ struct BatchPacker {
         var builder = BatchBuilder()
         /// The number of the job whose segment is open.
         var job = 0
+        /// The number of the open segment's options in that job.
+        var options = 0
     }
 
     /// The job whose pushes are being packed.
     private struct Current {
         var number: Int
+        var id: String
+        /// The head of segments with the job's own options.
         var head: SegmentHead
-        /// The payload of all pushes of the job; nil if each push has its own payload.
+        /// The payload of all pushes of the job; nil if the payloads differ.
         var payload: Range<Int>?
         /// The first slot of the job's group.
         var firstSlot: Int
-        /// The estimated bytes of a segment without its pushes.
-        var segmentBytes: Int
+
+        /// The head of segments with options of the given number.
+        func head(options number: Int, of job: ParsedJob) -> SegmentHead {
+            number == 0 ? head : Self.head(job, id, job.details.options(number: number))
+        }
+
+        static func head(_ job: ParsedJob, _ id: String, _ options: PushOptions) -> SegmentHead {
+            SegmentHead(
+                jobID: id, options: options, payloadPerPush: job.payload == nil,
+                hasTemplates: job.details.hasTemplates)
+        }
+
+        /// The estimated bytes of a segment with options of the given number, without its pushes.
+        func segmentBytes(options number: Int, of job: ParsedJob) -> Int {
+            let options = number == 0 ? job.options : job.details.options(number: number)
+            let texts = (options.collapseID?.utf8.count ?? 0) + (options.topic?.utf8.count ?? 0)
+            return 43 + id.utf8.count + texts + (payload?.count ?? 0)
+        }
+
+        /// A number for the template of a push. Templates of other jobs have other numbers.
+        func template(of push: Int, in job: ParsedJob) -> Int { number << 8 | job.details.template(of: push) }
     }
 
     private static let slotsKept = 2
@@ -114,12 +137,9 @@ struct BatchPacker {
             groups.append(group)
             while slots.count < groups.count * shards { slots.append(Slot()) }
         }
-        let head = SegmentHead(jobID: id, options: job.options, payloadPerPush: job.payload == nil)
-        let texts =
-            id.utf8.count + (job.options.collapseID?.utf8.count ?? 0) + (job.options.topic?.utf8.count ?? 0)
         return Current(
-            number: jobs, head: head, payload: job.payload, firstSlot: index * shards,
-            segmentBytes: 43 + texts + (job.payload?.count ?? 0))
+            number: jobs, id: id, head: Current.head(job, id, job.options), payload: job.payload,
+            firstSlot: index * shards)
     }
 
     /// - Returns: false if the push does not fit into this step.
@@ -136,27 +156,57 @@ struct BatchPacker {
         let opensBatch = isFull || filled == 0
         if opensBatch && openBatches + batches.count == limits.batches { return false }
 
-        let beginsSegment = opensBatch || slots[index].job != current.number
-        let own = current.payload == nil ? job.payload(of: number) : nil
-        let cost =
-            1 + token.count + (own.map { 4 + $0.count } ?? 0) + (beginsSegment ? current.segmentBytes : 0)
+        let options = job.details.optionNumber(of: number)
+        let beginsSegment =
+            opensBatch || slots[index].job != current.number || slots[index].options != options
+        var cost = 1 + token.count
+        if beginsSegment { cost += current.segmentBytes(options: options, of: job) }
+        if current.payload == nil { cost += contentBytes(of: number, in: job, current, opensBatch, index) }
         guard bytes + cost <= limits.bytes || tokens == 0 else { return false }
 
         if isFull { close(index) }
         if opensBatch { openBatches += 1 }
         if beginsSegment {
             let payload = UnsafeRawBufferPointer(rebasing: raw[current.payload ?? 0..<0])
-            slots[index].builder.begin(current.head, payload: payload)
-            slots[index].job = current.number
+            slots[index].builder.begin(current.head(options: options, of: job), payload: payload)
+            (slots[index].job, slots[index].options) = (current.number, options)
         }
-        if let own {
-            slots[index].builder.append(token: token, payload: UnsafeRawBufferPointer(rebasing: raw[own]))
-        } else {
+        if current.payload != nil {
             slots[index].builder.append(token: token)
+        } else {
+            append(token, number: number, of: job, raw, current, to: index)
         }
         tokens += 1
         bytes += cost
         return true
+    }
+
+    /// The bytes of a push's own payload, or of its values and perhaps their template, in a batch.
+    private func contentBytes(
+        of push: Int, in job: ParsedJob, _ current: borrowing Current, _ opensBatch: Bool, _ index: Int
+    ) -> Int {
+        guard job.details.hasTemplates else { return 4 + job.payload(of: push).count }
+        let values = job.details.withValues(of: push) { $0.count }
+        if !opensBatch, slots[index].builder.contains(template: current.template(of: push, in: job)) {
+            return 6 + values
+        }
+        return 6 + values + job.details.templates[job.details.template(of: push)].count
+    }
+
+    /// Adds a push with its own payload or its values to the open segment.
+    private mutating func append(
+        _ token: UnsafeRawBufferPointer, number: Int, of job: ParsedJob, _ raw: UnsafeRawBufferPointer,
+        _ current: borrowing Current, to index: Int
+    ) {
+        guard job.details.hasTemplates else {
+            let payload = UnsafeRawBufferPointer(rebasing: raw[job.payload(of: number)])
+            return slots[index].builder.append(token: token, payload: payload)
+        }
+        job.details.withValues(of: number) { values in
+            slots[index].builder.append(
+                token: token, template: current.template(of: number, in: job),
+                job.details.templates[job.details.template(of: number)], values: values)
+        }
     }
 
     private mutating func close(_ index: Int) {

@@ -192,9 +192,9 @@ struct JobRefusalTests {
         ("{\"pushes\":[{\"token\":\"\"}]}", "pushes[0].payload", "missing", 11),
         ("{\"pushes\":[{\"payload\":[]}]}", "pushes[0].payload", "a JSON object", 22),
         ("{\"pushes\":[{\"token\":1,\"token\":1}]}", "pushes[0].token", "given twice", 22),
-        ("{\"pushes\":[{\"ttl\":1}]}", "pushes[0].ttl", "not known", 12),
+        ("{\"pushes\":[{\"lane\":1}]}", "pushes[0].lane", "not known", 12),
         ("{\"pushes\":[{\"token\":\"\",\"payload\":{}},{\"x\":1}]}", "pushes[1].x", "not known", 38),
-        ("{\"pushes\":[],\"payload\":{}}", "payload", "exclude each other", 23),
+        ("{\"pushes\":[],\"payload\":{}}", "pushes", "empty", 10),
         ("{\"tokens\":[],\"pushes\":[]}", "tokens", "exclude each other", 10),
     ]
 

@@ -9,15 +9,18 @@ package enum Batches {
         package var attempt: UInt8
         package var count: Int
         package var payloadPerPush: Bool
+        /// Whether the payload of each push is a template and values. Rendered, it is ``Batches/payload(_:)``.
+        package var hasTemplate: Bool
         /// Whether the pushes of the part have the same tokens as the pushes of the batch's first part.
         package var repeatsTokens: Bool
 
         package init(
             job: String = "job", options: PushOptions = PushOptions(), attempt: UInt8 = 0, count: Int = 1,
-            payloadPerPush: Bool = false, repeatsTokens: Bool = false
+            payloadPerPush: Bool = false, hasTemplate: Bool = false, repeatsTokens: Bool = false
         ) {
             (self.job, self.options, self.attempt, self.count) = (job, options, attempt, count)
-            (self.payloadPerPush, self.repeatsTokens) = (payloadPerPush, repeatsTokens)
+            (self.payloadPerPush, self.repeatsTokens) = (payloadPerPush || hasTemplate, repeatsTokens)
+            self.hasTemplate = hasTemplate
         }
     }
 
@@ -42,11 +45,13 @@ package enum Batches {
             let head = SegmentHead(
                 jobID: part.job, options: part.options, attempt: part.attempt,
                 cause: part.attempt > 0 ? "before" : "",
-                payloadPerPush: part.payloadPerPush)
+                payloadPerPush: part.payloadPerPush, hasTemplates: part.hasTemplate)
             Array((part.payloadPerPush ? "" : "{}").utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
             for _ in 0..<part.count {
                 token(position).withUnsafeBytes { token in
-                    if part.payloadPerPush {
+                    if part.hasTemplate {
+                        append(token, position, to: &builder)
+                    } else if part.payloadPerPush {
                         payload(position).withUnsafeBytes { builder.append(token: token, payload: $0) }
                     } else {
                         builder.append(token: token)
@@ -56,5 +61,17 @@ package enum Batches {
             }
         }
         return builder.finish()!
+    }
+
+    /// Adds a push with a template and a value, as the parser makes them from a job.
+    private static func append(
+        _ token: UnsafeRawBufferPointer, _ position: Int, to builder: inout BatchBuilder
+    ) {
+        let push = #"{"token":"aabbccddeeff0011","values":{"n":\#(position)}}"#
+        let job = try! JobParser.parse(
+            Array(#"{"payload":{"n":"{{=n}}"},"pushes":[\#(push)]}"#.utf8), app: "demo", topic: "a.b", now: 0)
+        job.details.withValues(of: 0) {
+            builder.append(token: token, template: 0, job.details.templates[0], values: $0)
+        }
     }
 }

@@ -17,6 +17,8 @@ extension FuzzTarget {
             "\"registered_at\":",
             "\"alert\":1", "\"badge\":1", "1780000100", "0123456789abcdef", "00FC13adff785122", "\\u00e9",
             "\\ud83d\\ude00",
+            "\"translations\":{", "\"values\":{\"n\":", "\"lang\":\"de\"", "{{n}}", "{{n|", "\"{{=n}}\"",
+            "{{{{", "}}",
             "\\\"", "1e5", "-0", "null", "true", "{}", "[]", "],", "},", "\":", "\u{e9}", "\u{1f600}",
         ]
     ) { bytes throws(Violation) in
@@ -67,7 +69,7 @@ extension FuzzTarget {
             text["max_attempts"].map { $0.integer == Int(job.options.maxAttempts) } ?? true, "other attempts")
         try Violation.unless(text["collapse_id"]?.string == job.options.collapseID, "another collapse id")
         try Violation.unless(text["topic"]?.string == job.options.topic, "another topic")
-        if let shared = text["payload"], let range = job.payload {
+        if let shared = text["payload"], let range = job.payload, text["pushes"] == nil {
             try Violation.unless(shared == ReferenceJSON(Array(job.raw[range])), "another payload")
             let tokens = text["tokens"]?.elements ?? []
             try Violation.unless(tokens.count == job.submitted, "another number of tokens")
@@ -76,6 +78,14 @@ extension FuzzTarget {
                 seen.insert($0).inserted
             }
             try Violation.unless(wanted == job.pushes.map { Array(job.tokenBytes[$0.token]) }, "other tokens")
+        } else if job.details.hasTemplates || job.payload != nil {
+            let pushes = text["pushes"]?.elements ?? []
+            try Violation.unless(pushes.count == job.submitted, "another number of pushes")
+            for push in job.pushes {
+                try Violation.unless(
+                    pushes[Int(push.index)]["token"]?.string.flatMap(token(ofHex:))
+                        == Array(job.tokenBytes[push.token]), "another token")
+            }
         } else {
             let pushes = text["pushes"]?.elements ?? []
             try Violation.unless(pushes.count == job.submitted, "another number of pushes")
@@ -94,6 +104,7 @@ extension FuzzTarget {
     /// Checks that an accepted job fits into a batch and is decoded from the batch without a change.
     private static func checkBatch(of job: ParsedJob) throws(Violation) {
         guard !job.pushes.isEmpty else { return }
+        if job.details.hasTemplates { return try checkTemplates(of: job) }
         var builder = BatchBuilder()
         let id = job.id ?? "made-by-the-farm"
         let head = SegmentHead(jobID: id, options: job.options, payloadPerPush: job.payload == nil)
@@ -125,6 +136,33 @@ extension FuzzTarget {
                 batch.bytes[push.token] == job.tokenBytes[wanted.token]
                     && batch.bytes[push.payload] == job.raw[job.payload(of: number)],
                 "another push in its batch")
+        }
+    }
+
+    /// Checks that the pushes of a job with templates are rendered as JSON objects of an allowed size.
+    private static func checkTemplates(of job: ParsedJob) throws(Violation) {
+        var builder = BatchBuilder()
+        let head = SegmentHead(jobID: "a", options: job.options, payloadPerPush: true, hasTemplates: true)
+        builder.begin(head, payload: UnsafeRawBufferPointer(start: nil, count: 0))
+        for (number, push) in job.pushes.enumerated() {
+            let template = job.details.template(of: number)
+            job.tokenBytes[push.token].withUnsafeBytes { token in
+                job.details.withValues(of: number) {
+                    builder.append(
+                        token: token, template: template, job.details.templates[template], values: $0)
+                }
+            }
+        }
+        let batch: Batch
+        do throws(CodecError) { batch = try Batch(decoding: builder.finish() ?? []) } catch {
+            throw Violation("its batch cannot be read: \(error)")
+        }
+        try Violation.unless(batch.pushes.count == job.accepted, "other pushes in its batch")
+        for push in batch.pushes {
+            let payload = Array(batch.bytes[push.payload])
+            try Violation.unless(payload.count <= job.options.pushType.payloadLimit, "too large")
+            try Violation.unless(payload.first == UInt8(ascii: "{"), "no object")
+            _ = try ReferenceJSON(accepted: payload)
         }
     }
 

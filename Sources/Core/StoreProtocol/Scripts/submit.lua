@@ -1,5 +1,5 @@
 #!lua name=pushfarm
--- version 5
+-- version 6
 -- The function that producers call: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
@@ -20,13 +20,13 @@
 -- all earlier versions.
 local WHOLE = 98304
 
-local FIELDS = { 'id', 'tokens', 'payload', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at', 'collapse_id', 'topic',
-    'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of' }
+local FIELDS = { 'id', 'tokens', 'payload', 'translations', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at',
+    'collapse_id', 'topic', 'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of' }
 -- The expected kind of each field; a `time` may be a number or text.
-local KINDS = { id = 'string', tokens = 'array', payload = 'object', pushes = 'array', app = 'string', push_type = 'string',
-    priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string', lane = 'string',
-    deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number', registered_at = 'time',
-    replay_of = 'string' }
+local KINDS = { id = 'string', tokens = 'array', payload = 'object', translations = 'object', pushes = 'array', app = 'string',
+    push_type = 'string', priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string',
+    lane = 'string', deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number',
+    registered_at = 'time', replay_of = 'string' }
 local WORDS = { string = 'a string', number = 'a number', boolean = 'a boolean', array = 'an array', object = 'an object',
     time = 'a number of seconds, or a time as text' }
 
@@ -136,12 +136,14 @@ end
 local function check_recipients(job)
     local pushes, tokens = job.pushes, job.tokens
     if pushes ~= nil then
-        for _, field in ipairs({ 'tokens', 'payload' }) do
-            if job[field] ~= nil then return field, '"pushes" and "' .. field .. '" exclude each other' end
+        if tokens ~= nil then return 'tokens', '"pushes" and "tokens" exclude each other' end
+        if job.payload ~= nil and job.translations ~= nil then
+            return 'translations', '"payload" and "translations" exclude each other'
         end
         if next(pushes) == nil then return 'pushes', '"pushes" is empty; a job needs at least one' end
         return nil
     end
+    if job.translations ~= nil then return 'translations', '"translations" needs "pushes"' end
     local need = ' is missing; a job needs "tokens" and "payload", or "pushes"'
     if job.payload == nil then return 'payload', '"payload"' .. need end
     if tokens == nil then return 'tokens', '"tokens"' .. need end

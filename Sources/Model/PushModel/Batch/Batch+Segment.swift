@@ -17,7 +17,8 @@ extension Batch.Segment {
         }
         self.init(
             jobID: jobID, options: head.options, attempt: head.attempt, cause: head.cause,
-            hasPayloadPerPush: head.hasPayloadPerPush, payload: payload, pushes: first..<pushes.count,
+            hasPayloadPerPush: head.hasPayloadPerPush, hasTemplates: head.hasTemplates, payload: payload,
+            pushes: first..<pushes.count,
             encoded: start..<reader.offset)
     }
 }
@@ -39,6 +40,7 @@ private struct SegmentOptions {
     let attempt: UInt8
     let cause: Range<Int>
     let hasPayloadPerPush: Bool
+    let hasTemplates: Bool
 
     init(from reader: inout ByteReader, length: Int) throws(CodecError) {
         let start = reader.offset
@@ -52,6 +54,8 @@ private struct SegmentOptions {
         let flags = try reader.uint8()
         guard flags & ~BatchLayout.knownFlags == 0 else { throw reader.error(.flags) }
         hasPayloadPerPush = flags & BatchLayout.payloadPerPush != 0
+        hasTemplates = flags & BatchLayout.templates != 0
+        guard hasPayloadPerPush || !hasTemplates else { throw reader.error(.flags) }
         let expiration = try Self.number(&reader, flags & BatchLayout.hasExpiration != 0, .expiration)
         let deadline = try Self.number(&reader, flags & BatchLayout.hasDeadline != 0, .deadline)
         let registeredAt = try Self.number(&reader, flags & BatchLayout.hasRegisteredAt != 0, .registeredAt)

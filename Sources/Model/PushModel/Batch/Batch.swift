@@ -17,6 +17,8 @@ package struct Batch: Sendable {
         /// The reason why the last attempt failed, in UTF-8; empty before the first attempt.
         package let cause: Range<Int>
         package let hasPayloadPerPush: Bool
+        /// Whether the payloads are templates and values, which ``TemplateExpansion`` renders.
+        let hasTemplates: Bool
         /// The payload that all pushes of the segment share; empty if each push has its own payload.
         package let payload: Range<Int>
         /// The segment's range in the array of pushes.
@@ -38,10 +40,12 @@ package struct Batch: Sendable {
         package var payload: Range<Int> { Int(payloadOffset)..<Int(payloadOffset) + Int(payloadLength) }
     }
 
+    /// Decodes a batch. If the batch has templates, its payloads are rendered first, so `bytes` differs from the argument.
     package init(decoding bytes: [UInt8]) throws(CodecError) {
+        let bytes = bytes.first == BatchLayout.templateVersion ? try TemplateExpansion.expand(bytes) : bytes
         self.bytes = bytes
         (segments, pushes) = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
-            try Self.decode(UnsafeRawBufferPointer(bytes))
+            try Self.decode(UnsafeRawBufferPointer(bytes), version: BatchLayout.version)
         }
     }
 
@@ -49,13 +53,16 @@ package struct Batch: Sendable {
 
     package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer) throws(CodecError) -> ([Segment], [Push]) {
+    /// - Parameter wanted: the version that the batch must have.
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer, version wanted: UInt8
+    ) throws(CodecError) -> (segments: [Segment], pushes: [Push]) {
         guard bytes.count <= Int(UInt32.max) else {
             throw CodecError(fault: .trailing, offset: Int(UInt32.max))
         }
         var reader = ByteReader(bytes)
         let version = try reader.uint8()
-        guard version == BatchLayout.version else { throw CodecError(fault: .version(version), offset: 0) }
+        guard version == wanted else { throw CodecError(fault: .version(version), offset: 0) }
         let count = try Int(reader.uint16())
         guard count > 0 else { throw reader.error(.segments) }
         var table = reader
@@ -71,7 +78,9 @@ package struct Batch: Sendable {
             let row = try tableRow(&table)
             let segment = try Segment(
                 from: &reader, tokens: row.tokens, jobID: row.jobID, index: UInt16(index), pushes: &pushes)
-            guard (segment.options.delivery == .atMostOnce) == row.isAtMostOnce else {
+            guard (segment.options.delivery == .atMostOnce) == row.isAtMostOnce,
+                !segment.hasTemplates || version == BatchLayout.templateVersion
+            else {
                 throw reader.error(.flags)
             }
             segments.append(segment)
@@ -111,7 +120,7 @@ package struct Batch: Sendable {
     }
 }
 
-/// The binary format of a batch, version 1. All numbers are big-endian.
+/// The binary format of a batch, versions 1 and 2. All numbers are big-endian.
 ///
 ///     body    := version u8 | segments u16 | table(segment)* | segment*
 ///     table   := tokens u16 | flags u8 | idLength u8 | job id
@@ -123,8 +132,19 @@ package struct Batch: Sendable {
 ///
 /// If the flag of a number is not set, the number is written as 0. If each push has its own payload, the segment's payload is
 /// empty. Redis reads only the table.
+///
+/// A batch has version 2 if a segment has the flag `templates`. In such a segment, each push has this content as its payload:
+///
+///     content := number u16 [ | template ] | value(slot)*
+///
+/// The number selects a ``Template`` of the batch. The batch's templates are numbered from 0. The number 65,535 introduces the
+/// next template, which follows the number. A value is encoded as in ``SlotText``.
 enum BatchLayout {
     static let version: UInt8 = 1
+    /// The version of a batch with templates.
+    static let templateVersion: UInt8 = 2
+    /// The number that introduces a new template.
+    static let newTemplate = UInt16.max
     /// The bit in the table's flags that marks a segment as at-most-once.
     static let tableAtMostOnce: UInt8 = 1
 
@@ -133,6 +153,6 @@ enum BatchLayout {
     static let hasDeadline: UInt8 = 1 << 2
     static let hasRegisteredAt: UInt8 = 1 << 3
     static let atMostOnce: UInt8 = 1 << 4
-    static let knownFlags: UInt8 = 0b1_1111
-
+    static let templates: UInt8 = 1 << 5
+    static let knownFlags: UInt8 = 0b11_1111
 }

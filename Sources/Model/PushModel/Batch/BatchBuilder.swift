@@ -6,6 +6,8 @@ package struct BatchBuilder: Sendable {
     private var segments: [UInt8] = []
     private var segmentCount: UInt16 = 0
     private var open: Open?
+    /// The numbers of the batch's templates by the id that the caller gave.
+    private var templates: [Int: UInt16] = [:]
     /// The number of pushes so far, in all segments.
     package private(set) var count = 0
 
@@ -14,6 +16,7 @@ package struct BatchBuilder: Sendable {
         let tableStart: Int
         let segmentStart: Int
         let hasPayloadPerPush: Bool
+        let hasTemplates: Bool
         var tokens: UInt16 = 0
     }
 
@@ -28,7 +31,8 @@ package struct BatchBuilder: Sendable {
     package mutating func begin(_ head: SegmentHead, payload: UnsafeRawBufferPointer) {
         close()
         open = Open(
-            tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: head.hasPayloadPerPush)
+            tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: head.hasPayloadPerPush,
+            hasTemplates: head.hasTemplates)
         writeTable(jobID: head.jobID, isAtMostOnce: head.isAtMostOnce)
         head.write(payload: payload, to: &segments)
     }
@@ -45,7 +49,34 @@ package struct BatchBuilder: Sendable {
         SegmentHead.write(token: token, payload: payload, to: &segments)
     }
 
-    /// Adds a complete encoded segment from another batch or from a results entry.
+    /// Whether the batch contains the template with this id.
+    package func contains(template id: Int) -> Bool { templates[id] != nil }
+
+    /// Adds a push with values for a template. The first push with a template brings the template into the batch.
+    ///
+    /// - Parameters:
+    ///   - id: the caller's number for the template; another template must have another number.
+    ///   - template: the encoded template.
+    ///   - values: the encoded values.
+    package mutating func append(
+        token: UnsafeRawBufferPointer, template id: Int, _ template: [UInt8],
+        values: UnsafeRawBufferPointer
+    ) {
+        countPush(withPayload: true, withTemplate: true)
+        let known = templates[id]
+        SegmentHead.write(token: token, to: &segments)
+        segments.appendBigEndian(UInt32(2 + (known == nil ? template.count : 0) + values.count))
+        segments.appendBigEndian(known ?? BatchLayout.newTemplate)
+        if known == nil {
+            precondition(
+                templates.count < Int(BatchLayout.newTemplate), "a batch holds at most 65,535 templates")
+            templates[id] = UInt16(templates.count)
+            segments.append(contentsOf: template)
+        }
+        segments.append(contentsOf: values)
+    }
+
+    /// Adds a complete encoded segment without templates, from another batch or from a results entry.
     package mutating func append(
         segment: UnsafeRawBufferPointer, tokens: Int, jobID: [UInt8], isAtMostOnce: Bool
     ) {
@@ -53,7 +84,7 @@ package struct BatchBuilder: Sendable {
         precondition((1...Int(UInt16.max)).contains(tokens), "a segment holds 1 to 65,535 pushes")
         open = Open(
             tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: false,
-            tokens: UInt16(tokens))
+            hasTemplates: false, tokens: UInt16(tokens))
         writeTable(jobID: jobID, isAtMostOnce: isAtMostOnce)
         segments.append(contentsOf: segment)
         count += tokens
@@ -66,7 +97,7 @@ package struct BatchBuilder: Sendable {
         guard count > 0 else { return nil }
         var body: [UInt8] = []
         body.reserveCapacity(byteCount)
-        body.append(BatchLayout.version)
+        body.append(templates.isEmpty ? BatchLayout.version : BatchLayout.templateVersion)
         body.appendBigEndian(segmentCount)
         body.append(contentsOf: table)
         body.append(contentsOf: segments)
@@ -81,6 +112,7 @@ package struct BatchBuilder: Sendable {
         segmentCount = 0
         count = 0
         open = nil
+        templates.removeAll(keepingCapacity: true)
     }
 
     private mutating func writeTable(jobID: [UInt8], isAtMostOnce: Bool) {
@@ -89,8 +121,10 @@ package struct BatchBuilder: Sendable {
         jobID.withUnsafeBytes { table.appendShort($0) }
     }
 
-    private mutating func countPush(withPayload: Bool) {
-        guard let tokens = open?.tokens, tokens < .max, open?.hasPayloadPerPush == withPayload else {
+    private mutating func countPush(withPayload: Bool, withTemplate: Bool = false) {
+        guard let tokens = open?.tokens, tokens < .max, open?.hasPayloadPerPush == withPayload,
+            open?.hasTemplates == withTemplate
+        else {
             preconditionFailure("no segment is open for this push, or it is full, or of the other kind")
         }
         open?.tokens = tokens + 1

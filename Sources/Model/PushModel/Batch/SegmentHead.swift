@@ -5,21 +5,29 @@ package struct SegmentHead: Sendable {
     let options: [UInt8]
     let isAtMostOnce: Bool
     package let hasPayloadPerPush: Bool
+    /// Whether each push has a template and values as its payload.
+    let hasTemplates: Bool
 
     /// - Parameters:
     ///   - attempt: the number of attempts already made.
     ///   - cause: the reason why the last attempt failed, cut at 255 bytes; empty before the first attempt.
+    ///   - hasTemplates: whether the payloads are templates and values; this requires a payload per push.
     package init(
         jobID: String, options: PushOptions, attempt: UInt8 = 0, cause: String = "",
-        payloadPerPush: Bool = false
+        payloadPerPush: Bool = false, hasTemplates: Bool = false
     ) {
+        precondition(payloadPerPush || !hasTemplates, "a payload that all pushes share has no template")
         self.jobID = Array(jobID.utf8)
         precondition(self.jobID.count <= 255, "a job id has at most 255 bytes")
         isAtMostOnce = options.delivery == .atMostOnce
         hasPayloadPerPush = payloadPerPush
+        self.hasTemplates = hasTemplates
         var cause = cause
         self.options = cause.withUTF8 {
-            Self.encode(options, attempt, UnsafeRawBufferPointer($0), payloadPerPush)
+            Self.encode(
+                options, attempt, UnsafeRawBufferPointer($0),
+                (payloadPerPush ? BatchLayout.payloadPerPush : 0)
+                    | (hasTemplates ? BatchLayout.templates : 0))
         }
     }
 
@@ -31,9 +39,9 @@ package struct SegmentHead: Sendable {
     }
 
     private static func encode(
-        _ options: PushOptions, _ attempt: UInt8, _ cause: UnsafeRawBufferPointer, _ payloadPerPush: Bool
+        _ options: PushOptions, _ attempt: UInt8, _ cause: UnsafeRawBufferPointer, _ layout: UInt8
     ) -> [UInt8] {
-        var flags: UInt8 = payloadPerPush ? BatchLayout.payloadPerPush : 0
+        var flags = layout
         if options.expiration != nil { flags |= BatchLayout.hasExpiration }
         if options.deadline != nil { flags |= BatchLayout.hasDeadline }
         if options.registeredAt != nil { flags |= BatchLayout.hasRegisteredAt }

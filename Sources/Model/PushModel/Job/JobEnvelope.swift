@@ -13,10 +13,25 @@ struct JobEnvelope {
     /// The field whose value is being read.
     private var current: JobField?
     private(set) var start = 0
+    /// The text before the name of a field in errors; empty for the fields of the job itself.
+    let path: String
 
     init(_ bytes: UnsafeRawBufferPointer, limits: JobLimits) {
         self.bytes = bytes
         self.limits = limits
+        path = ""
+    }
+
+    /// An envelope for the fields of one push, which the caller adds with ``add(_:_:_:)``.
+    init(ofPush index: Int, at start: Int, _ bytes: UnsafeRawBufferPointer, limits: JobLimits) {
+        self.bytes = bytes
+        self.limits = limits
+        self.start = start
+        path = "pushes[\(index)]."
+    }
+
+    mutating func add(_ field: JobField, _ kind: JSONKind, _ range: Range<Int>) {
+        values[field.rawValue] = Value(kind: kind, range: range)
     }
 
     subscript(field: JobField) -> Value? { values[field.rawValue] }

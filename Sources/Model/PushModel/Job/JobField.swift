@@ -10,12 +10,14 @@ package enum JobSchema {
 
 /// The fields of a job, named as in its JSON.
 enum JobField: Int, CaseIterable {
-    case id, tokens, payload, pushes, app, pushType, priority, ttl, expiresAt, collapseID, topic, lane,
+    case id, tokens, payload, translations, pushes, app, pushType, priority, ttl, expiresAt, collapseID,
+        topic, lane,
         deliverAt
     case receipts, delivery, maxAttempts, registeredAt, replayOf
 
     private static let names = [
-        "id", "tokens", "payload", "pushes", "app", "push_type", "priority", "ttl", "expires_at",
+        "id", "tokens", "payload", "translations", "pushes", "app", "push_type", "priority", "ttl",
+        "expires_at",
         "collapse_id",
         "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
         "replay_of",

@@ -117,7 +117,7 @@ extension JobFields {
         return "\"expires_at\" is in the past; no push was sent"
     }
 
-    private func expiration(
+    func expiration(
         _ type: PushType, now: Int64, start: Int64, longestWait: Int64
     ) throws(JobError) -> Int64? {
         let ttl = try ttl()
@@ -163,7 +163,7 @@ extension JobFields {
         return try duration(.ttl, upTo: longest)
     }
 
-    private func collapseID() throws(JobError) -> String? {
+    func collapseID() throws(JobError) -> String? {
         let what = "a string of 1 to 64 bytes, without control characters or white space at its ends"
         guard let id = try text(.collapseID, mustBe: what) else { return nil }
         guard (1...64).contains(id.utf8.count), !Self.hasControls(id), !id.hasPrefix(" "), !id.hasSuffix(" ")
@@ -173,7 +173,7 @@ extension JobFields {
         return id
     }
 
-    private func topic(_ type: PushType, ofApp appTopic: String) throws(JobError) -> String? {
+    func topic(_ type: PushType, ofApp appTopic: String) throws(JobError) -> String? {
         let what = "a bundle id: at most 255 letters, digits, dots, hyphens and underscores"
         guard let topic = try text(.topic, mustBe: what) else { return nil }
         guard (1...255).contains(topic.utf8.count), topic.utf8.allSatisfy(Self.isTopicByte),

@@ -72,20 +72,23 @@ struct JobFields {
     func error(_ field: JobField, mustBe what: String) -> JobError {
         guard let value = envelope[field] else {
             return JobError(
-                field: field.name, position: envelope.start, reason: "\"\(field.name)\" must be \(what)")
+                field: name(field), position: envelope.start, reason: "\"\(name(field))\" must be \(what)")
         }
         var found = "\(value.kind.rawValue)"
         if value.kind != .object, value.kind != .array {
             found = Excerpt.of(UnsafeRawBufferPointer(rebasing: bytes[value.range]))
         }
         if value.kind == .null { found = "null; leave the field out for its default" }
-        return error(field, "\"\(field.name)\" must be \(what); this is \(found)")
+        return error(field, "\"\(name(field))\" must be \(what); this is \(found)")
     }
 
     func error(_ field: JobField, _ reason: String) -> JobError {
         JobError(
-            field: field.name, position: envelope[field]?.range.lowerBound ?? envelope.start, reason: reason)
+            field: name(field), position: envelope[field]?.range.lowerBound ?? envelope.start, reason: reason)
     }
+
+    /// The field's name with its path, such as `ttl` or `pushes[3].ttl`.
+    func name(_ field: JobField) -> String { envelope.path + field.name }
 
     func isText(_ field: JobField) -> Bool { envelope[field]?.kind == .string }
 

@@ -35,31 +35,29 @@ package enum JobParser {
         let id = try fields.id()
         try fields.checkApp(app)
         let deliverAt = try fields.deliverAt(now: now)
+        let rules = OptionRules(topic: topic, now: now, start: deliverAt ?? now, limits: limits)
         let options = try fields.options(
-            topic: topic, now: now, start: deliverAt ?? now, longestWait: limits.longestWait)
+            topic: topic, now: now, start: rules.start, longestWait: limits.longestWait)
         try fields.checkTopic(options, ofApp: topic, limits: limits)
         let lane = try fields.lane()
-        let recipients = JobRecipients(fields, pushType: options.pushType, limits: limits)
-        let payloads = try recipients.payloads(&tokens)
+        let content = try JobRecipients(fields, options, rules).content(&tokens)
         return ParsedJob(
             raw: raw, id: id, replayOf: try fields.replayOf(), options: options, lane: lane,
-            deliverAt: deliverAt, warning: warning(fields, options, payloads, now: now),
+            deliverAt: deliverAt, warning: warning(fields, options, content.samples, now: now),
             submitted: tokens.submitted,
-            duplicates: tokens.duplicates, malformed: tokens.malformed, payload: payloads.shared,
-            payloads: payloads.own, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
+            duplicates: tokens.duplicates, malformed: tokens.malformed, payload: content.shared,
+            details: content.details, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
     }
 
     /// A warning about an allowed value that is probably a mistake.
+    /// - Parameter payloads: the payloads to check.
     private static func warning(
-        _ fields: JobFields, _ options: PushOptions, _ payloads: (shared: Range<Int>?, own: [Range<Int>]),
-        now: Int64
+        _ fields: JobFields, _ options: PushOptions, _ payloads: [Range<Int>], now: Int64
     ) -> String? {
-        let checked = payloads.own.prefix(PayloadWarning.mostChecked)
         let bytes = fields.envelope.bytes
-        let payload =
-            payloads.shared.map { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
-            ?? checked.lazy.compactMap { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
-            .first
+        let payload = payloads.lazy.compactMap {
+            PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType)
+        }.first
         let (start, end) = (
             fields.deliverAtWarning(now: now), fields.expirationWarning(options, now: now)
         )

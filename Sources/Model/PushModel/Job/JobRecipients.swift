@@ -1,33 +1,36 @@
-/// The recipients of a job: tokens that share one payload, or pushes with a payload each.
+/// The recipients of a job: tokens that share one payload, or pushes with values, payloads and options.
 struct JobRecipients {
-    private let fields: JobFields
-    private let check: PayloadCheck
-    private let limit: Int
-    private var bytes: UnsafeRawBufferPointer { fields.envelope.bytes }
-
-    init(_ fields: JobFields, pushType: PushType, limits: JobLimits) {
-        self.fields = fields
-        check = PayloadCheck(fields.envelope.bytes, pushType: pushType, limits: limits)
-        limit = limits.tokens
+    /// The payload that all pushes share, or what the pushes have for themselves.
+    struct Content {
+        /// The payload that all pushes share; nil if the payloads differ.
+        var shared: Range<Int>?
+        var details = PushDetails()
+        /// The payloads to check for warnings.
+        var samples: [Range<Int>] = []
     }
 
-    /// The payload that all pushes share, or the payload of each accepted push.
+    private let fields: JobFields
+    private let check: PayloadCheck
+    private let options: PushOptions
+    private let rules: OptionRules
+
+    init(_ fields: JobFields, _ options: PushOptions, _ rules: OptionRules) {
+        (self.fields, self.options, self.rules) = (fields, options, rules)
+        check = PayloadCheck(fields.envelope.bytes, pushType: options.pushType, limits: rules.limits)
+    }
+
+    /// Reads the payloads of the job.
     ///
     /// - Parameter tokens: the tokens of the field `tokens`; the tokens of `pushes` are added.
-    func payloads(_ tokens: inout TokenList) throws(JobError) -> (shared: Range<Int>?, own: [Range<Int>]) {
-        guard let pushes = fields.envelope[.pushes] else {
-            let shared = try payload()
-            try checkTokens(tokens)
-            return (shared, [])
-        }
-        for field in [JobField.tokens, .payload] where fields.envelope[field] != nil {
+    func content(_ tokens: inout TokenList) throws(JobError) -> Content {
+        if let pushes = fields.envelope[.pushes] { return try own(pushes, &tokens) }
+        if fields.envelope[.translations] != nil {
             throw fields.error(
-                field,
-                "\"pushes\" and \"\(field.name)\" exclude each other; give \"pushes\", or \"tokens\" and "
-                    + "\"payload\""
-            )
+                .translations, "\"translations\" needs \"pushes\", where each push may have a \"lang\"")
         }
-        return (nil, try own(pushes, &tokens))
+        let shared = try payload()
+        try checkTokens(tokens)
+        return Content(shared: shared, samples: [shared])
     }
 
     private func checkTokens(_ tokens: TokenList) throws(JobError) {
@@ -53,23 +56,25 @@ struct JobRecipients {
         guard let (fault, position) = check.fault(of: value.range) else { return value.range }
         let reason =
             switch fault {
-            case .payloadTooLarge(let bytes, let limit):
-                "the payload has \(bytes) bytes; push_type \"\(check.pushType.name)\" allows at most \(limit)"
+            case .payloadTooLarge(let bytes, _): check.reason(tooLarge: bytes)
             default: fault.reason
             }
         throw JobError(field: JobField.payload.name, position: position, reason: reason)
     }
 
-    private func own(_ pushes: JobEnvelope.Value, _ tokens: inout TokenList) throws(JobError) -> [Range<Int>]
-    {
+    private func own(_ pushes: JobEnvelope.Value, _ tokens: inout TokenList) throws(JobError) -> Content {
+        if fields.envelope[.tokens] != nil {
+            throw fields.error(.tokens, "\"pushes\" and \"tokens\" exclude each other; give one of them")
+        }
         guard pushes.kind == .array else {
             throw fields.error(
                 .pushes, mustBe: "an array of objects such as {\"token\": \"…\", \"payload\": {…}}")
         }
-        var payloads: [Range<Int>] = []
+        let templates = try JobTemplates.read(fields, check)
+        var reader = PushReader(fields.envelope.bytes, check, templates, options, rules)
         let error: JobError?
         do throws(JSONError) {
-            error = try readPushes(at: pushes.range.lowerBound, &tokens, &payloads)
+            error = try reader.readArray(at: pushes.range.lowerBound, &tokens)
         } catch let fault {
             error = JobError(
                 field: JobField.pushes.name, position: fault.position,
@@ -79,75 +84,6 @@ struct JobRecipients {
         guard tokens.submitted > 0 else {
             throw fields.error(.pushes, "\"pushes\" is empty; a job needs at least one")
         }
-        return payloads
-    }
-
-    /// Reads the array at `position`. The array is known to be valid JSON.
-    private func readPushes(
-        at position: Int, _ tokens: inout TokenList, _ payloads: inout [Range<Int>]
-    ) throws(JSONError) -> JobError? {
-        var scanner = JSONScanner(bytes, position: position, depth: 1)
-        try scanner.enterArray()
-        while try scanner.nextElement() {
-            guard tokens.submitted < limit else {
-                return JobError(
-                    field: "pushes", position: scanner.position,
-                    reason: "a job may have at most \(limit) pushes; send the other pushes in further jobs")
-            }
-            if let error = try readPush(&scanner, &tokens, &payloads) { return error }
-        }
-        return nil
-    }
-
-    private func readPush(
-        _ scanner: inout JSONScanner, _ tokens: inout TokenList, _ payloads: inout [Range<Int>]
-    ) throws(JSONError) -> JobError? {
-        let start = scanner.position
-        let index = tokens.submitted
-        guard try scanner.kind() == .object else {
-            return error(index, "", start, "must be an object such as {\"token\": \"…\", \"payload\": {…}}")
-        }
-        var token: Int?
-        var payload: Range<Int>?
-        try scanner.enterObject()
-        while let key = try scanner.nextKey() {
-            if scanner.matches(key, "token"), token == nil {
-                token = scanner.position
-                _ = try scanner.skipValue()
-            } else if scanner.matches(key, "payload"), payload == nil {
-                guard try scanner.kind() == .object else {
-                    return error(index, ".payload", scanner.position, "must be a JSON object")
-                }
-                payload = try scanner.skipValue()
-            } else {
-                return wrong(index, key, scanner)
-            }
-        }
-        guard let token else { return error(index, ".token", start, "is missing") }
-        guard let payload else { return error(index, ".payload", start, "is missing") }
-        var atToken = JSONScanner(bytes, position: token, depth: 2)
-        if let fault = check.fault(of: payload) {
-            let value = try atToken.skipValue()
-            let isString = bytes[value.lowerBound] == UInt8(ascii: "\"")
-            tokens.refuse(fault.fault, text: isString ? value.lowerBound + 1..<value.upperBound - 1 : value)
-            return nil
-        }
-        let accepted = tokens.entries.count
-        try tokens.readToken(&atToken)
-        if tokens.entries.count > accepted { payloads.append(payload) }
-        return nil
-    }
-
-    private func wrong(_ index: Int, _ key: JSONString, _ scanner: JSONScanner) -> JobError {
-        let name = Excerpt.of(scanner.text(key))
-        let isKnown = name == "token" || name == "payload"
-        return error(
-            index, "." + name, key.content.lowerBound - 1,
-            isKnown ? "is given twice" : "is not known; a push has \"token\" and \"payload\"")
-    }
-
-    private func error(_ index: Int, _ path: String, _ position: Int, _ reason: String) -> JobError {
-        let field = "pushes[\(index)]" + path
-        return JobError(field: field, position: position, reason: "\"\(field)\" \(reason)")
+        return reader.content
     }
 }

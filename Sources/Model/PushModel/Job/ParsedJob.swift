@@ -17,10 +17,10 @@ package struct ParsedJob: Sendable {
     /// The number of pushes whose token occurred earlier in this job.
     package let duplicates: Int
     package let malformed: [MalformedPush]
-    /// The range in `raw` of the payload that all pushes share; nil if each push has its own.
+    /// The range in `raw` of the payload that all pushes share; nil if the payloads differ.
     package let payload: Range<Int>?
-    /// The ranges in `raw` of the accepted pushes' payloads; empty if all pushes share one payload.
-    let payloads: [Range<Int>]
+    /// What the accepted pushes do not share.
+    package let details: PushDetails
     /// The decoded tokens of the accepted pushes, concatenated.
     package let tokenBytes: [UInt8]
     /// The accepted pushes in the job's order.
@@ -39,8 +39,8 @@ package struct ParsedJob: Sendable {
         package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
     }
 
-    /// The range in `raw` of an accepted push's payload. `push` counts accepted pushes from 0.
-    package func payload(of push: Int) -> Range<Int> { payload ?? payloads[push] }
+    /// The range in `raw` of an accepted push's payload. `push` counts accepted pushes from 0. The pushes have no templates.
+    package func payload(of push: Int) -> Range<Int> { payload ?? details.payload(of: push) }
 
     /// The token text of a malformed push, as the job contains it, cut at 200 bytes.
     package func text(of push: MalformedPush) -> String {

@@ -155,7 +155,7 @@ struct ResultsDecoder {
         let start = reader.offset
         let segment = try Batch.Segment(
             from: &reader, tokens: count, jobID: jobID, index: 0, pushes: &done.pushes)
-        guard reader.offset - start == length else { throw reader.error(.segment) }
+        guard reader.offset - start == length, !segment.hasTemplates else { throw reader.error(.segment) }
         return segment
     }
 

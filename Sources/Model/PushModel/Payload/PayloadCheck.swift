@@ -16,17 +16,24 @@ struct PayloadCheck {
         guard payload.count <= limit else {
             return (.payloadTooLarge(bytes: payload.count, limit: limit), payload.lowerBound)
         }
+        return backgroundFault(of: payload).map { (.backgroundWith($0.key), $0.position) }
+    }
+
+    /// The reason for a developer why a payload of `bytes` bytes is refused.
+    func reason(tooLarge bytes: Int) -> String {
+        "the payload has \(bytes) bytes; push_type \"\(pushType.name)\" allows at most \(limit)"
+    }
+
+    /// The first key of a background push's `aps` object that is not allowed. The payload must be a valid JSON object.
+    func backgroundFault(of payload: Range<Int>) -> (key: BackgroundKey, position: Int)? {
         guard pushType == .background else { return nil }
-        do throws(JSONError) {
-            return try backgroundFault(of: payload).map { (.backgroundWith($0.key), $0.position) }
-        } catch {
-            return nil  // Not reached: the payload was scanned before.
-        }
+        // An earlier scan found the payload valid, so this call throws no error.
+        return (try? wrongKey(in: payload)) ?? nil
     }
 
     /// The first key of the `aps` object that a background push must not contain, such as `alert`; nil if there is no such key.
-    private func backgroundFault(
-        of payload: Range<Int>
+    private func wrongKey(
+        in payload: Range<Int>
     ) throws(JSONError) -> (key: BackgroundKey, position: Int)? {
         var scanner = JSONScanner(bytes, position: payload.lowerBound, depth: 1)
         try scanner.enterObject()

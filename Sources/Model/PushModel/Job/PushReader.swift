@@ -1,0 +1,231 @@
+/// Reads the array `pushes` of a job: for each push the token, and what the push does not share with the other pushes.
+struct PushReader {
+    /// The fields of a push.
+    private enum Field: CaseIterable {
+        case token, payload, values, lang, collapseID, ttl, expiresAt, topic
+
+        var name: StaticString {
+            switch self {
+            case .token: "token"
+            case .payload: "payload"
+            case .values: "values"
+            case .lang: "lang"
+            case .collapseID: "collapse_id"
+            case .ttl: "ttl"
+            case .expiresAt: "expires_at"
+            case .topic: "topic"
+            }
+        }
+
+        /// The field of a job that the field of a push overrides; nil if the job has no such option.
+        var option: JobField? {
+            switch self {
+            case .token, .payload, .values, .lang: nil
+            case .collapseID: .collapseID
+            case .ttl: .ttl
+            case .expiresAt: .expiresAt
+            case .topic: .topic
+            }
+        }
+    }
+
+    /// The values of a push's fields, not checked yet. One array is used for all pushes.
+    private struct Parts {
+        private(set) var start = 0
+        var given: [(field: Field, kind: JSONKind, range: Range<Int>)] = []
+
+        mutating func begin(at start: Int) {
+            self.start = start
+            given.removeAll(keepingCapacity: true)
+        }
+
+        subscript(field: Field) -> (kind: JSONKind, range: Range<Int>)? {
+            given.first { $0.field == field }.map { ($0.kind, $0.range) }
+        }
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private let check: PayloadCheck
+    private let templates: JobTemplates?
+    private let options: PushOptions
+    private let rules: OptionRules
+    private var details: PushDetails
+    private var samples: [Range<Int>]
+    private var parts = Parts()
+    /// The values of the push that is being read.
+    private var slots: [Range<Int>?] = []
+
+    /// - Parameters:
+    ///   - templates: the job's payloads; nil if each push has its own payload.
+    ///   - options: the job's options.
+    init(
+        _ bytes: UnsafeRawBufferPointer, _ check: PayloadCheck, _ templates: JobTemplates?,
+        _ options: PushOptions, _ rules: OptionRules
+    ) {
+        (self.bytes, self.check, self.templates) = (bytes, check, templates)
+        (self.options, self.rules) = (options, rules)
+        details = PushDetails(templates: templates?.templates.map(\.template) ?? [])
+        samples = templates?.templates.map(\.source) ?? []
+    }
+
+    /// The content of the pushes so far.
+    var content: JobRecipients.Content {
+        guard let templates, !details.hasOwnOptions, templates.templates.count == 1,
+            templates.templates[0].isPlain
+        else { return JobRecipients.Content(details: details, samples: samples) }
+        return JobRecipients.Content(shared: templates.templates[0].source, samples: samples)
+    }
+
+    /// Reads the array at `position`. The array is known to be valid JSON.
+    mutating func readArray(at position: Int, _ tokens: inout TokenList) throws(JSONError) -> JobError? {
+        var scanner = JSONScanner(bytes, position: position, depth: 1)
+        try scanner.enterArray()
+        while try scanner.nextElement() {
+            guard tokens.submitted < rules.limits.tokens else {
+                return JobError(
+                    field: "pushes", position: scanner.position,
+                    reason:
+                        "a job may have at most \(rules.limits.tokens) pushes; send the other pushes in further jobs"
+                )
+            }
+            if let error = try readPush(&scanner, &tokens) { return error }
+        }
+        return nil
+    }
+
+    private mutating func readPush(
+        _ scanner: inout JSONScanner, _ tokens: inout TokenList
+    ) throws(JSONError) -> JobError? {
+        let index = tokens.submitted
+        guard try scanner.kind() == .object else {
+            return error(
+                index, nil, scanner.position, "must be an object such as {\"token\": \"…\", \"payload\": {…}}"
+            )
+        }
+        parts.begin(at: scanner.position)
+        try scanner.enterObject()
+        while let key = try scanner.nextKey() {
+            let known = Field.allCases.first { scanner.matches(key, $0.name) }
+            guard let field = known, parts[field] == nil else {
+                return wrong(index, key, scanner, isKnown: known != nil)
+            }
+            let kind = try scanner.kind()
+            if let reason = fault(of: field, kind) {
+                return error(index, field.name.description, scanner.position, reason)
+            }
+            parts.given.append((field, kind, try scanner.skipValue()))
+        }
+        guard let token = parts[.token] else { return error(index, "token", parts.start, "is missing") }
+        if templates == nil, parts[.payload] == nil {
+            return error(index, "payload", parts.start, "is missing")
+        }
+        var detail = PushDetails.Detail()
+        do throws(JobError) { detail.options = try ownOptions(index) } catch { return error }
+        let malformed: MalformedPush.Fault?
+        if let templates {
+            if let error = try fill(&detail, templates, index) { return error }
+            let size = templates.templates[detail.template].template.size(with: slots)
+            malformed = size <= check.limit ? nil : .payloadTooLarge(bytes: size, limit: check.limit)
+        } else {
+            detail.payload = parts[.payload]?.range
+            malformed = detail.payload.flatMap { check.fault(of: $0)?.fault }
+        }
+        try add(detail, malformed, token: token.range, &tokens)
+        return nil
+    }
+
+    /// Adds a push, or refuses its token because of a fault of the push.
+    private mutating func add(
+        _ detail: PushDetails.Detail, _ malformed: MalformedPush.Fault?, token: Range<Int>,
+        _ tokens: inout TokenList
+    ) throws(JSONError) {
+        if let malformed {
+            let isString = bytes[token.lowerBound] == UInt8(ascii: "\"")
+            tokens.refuse(malformed, text: isString ? token.lowerBound + 1..<token.upperBound - 1 : token)
+            return
+        }
+        let accepted = tokens.entries.count
+        var scanner = JSONScanner(bytes, position: token.lowerBound, depth: 2)
+        try tokens.readToken(&scanner)
+        guard tokens.entries.count > accepted else { return }
+        details.append(detail, slots: slots, of: bytes)
+        if let payload = detail.payload, samples.count < PayloadWarning.mostChecked {
+            samples.append(payload)
+        }
+    }
+
+    /// Why a field may not be in a push of this job; nil if it may.
+    private func fault(of field: Field, _ kind: JSONKind) -> String? {
+        switch field {
+        case .payload:
+            if templates != nil {
+                return "and the job's \"payload\" or \"translations\" exclude each other"
+            }
+            return kind == .object ? nil : "must be a JSON object"
+        case .values:
+            if templates == nil { return "needs a \"payload\" or \"translations\" in the job" }
+            return kind == .object ? nil : "must be an object such as {\"name\": \"Ada\"}"
+        case .lang:
+            if templates?.hasLanguages != true { return "needs \"translations\" in the job" }
+            return kind == .string ? nil : "must be a language such as \"de\" or \"pt-BR\""
+        default: return nil
+        }
+    }
+
+    /// The options that the push gives itself; nil if it gives none.
+    private func ownOptions(_ index: Int) throws(JobError) -> PushOptions? {
+        guard parts.given.contains(where: { $0.field.option != nil }) else { return nil }
+        var envelope = JobEnvelope(ofPush: index, at: parts.start, bytes, limits: rules.limits)
+        for part in parts.given {
+            if let option = part.field.option { envelope.add(option, part.kind, part.range) }
+        }
+        return try JobFields(envelope).options(overriding: options, rules)
+    }
+
+    /// Chooses the push's template, and reads the values for its placeholders.
+    private mutating func fill(
+        _ detail: inout PushDetails.Detail, _ templates: JobTemplates, _ index: Int
+    ) throws(JSONError) -> JobError? {
+        var language: String?
+        if let part = parts[.lang] {
+            var scanner = JSONScanner(bytes, position: part.range.lowerBound, depth: 2)
+            let text = try scanner.text(scanner.string())
+            guard JobTemplates.isLanguage(text) else {
+                return error(
+                    index, "lang", part.range.lowerBound, "must be a language such as \"de\" or \"pt-BR\"")
+            }
+            language = text
+        }
+        guard let number = templates.number(for: language) else {
+            let reason = language.map { "is \"\($0)\", and \"translations\" has neither this language nor" }
+            return error(
+                index, "lang", parts[.lang]?.range.lowerBound ?? parts.start,
+                (reason ?? "is missing, and \"translations\" has no") + " \"default\"")
+        }
+        let fault = try templates.templates[number].read(
+            at: parts[.values]?.range.lowerBound, of: bytes, start: parts.start, into: &slots)
+        if let fault {
+            let name = fault.name.map { "values." + Excerpt.of($0) } ?? "values"
+            return error(index, name, fault.position, fault.reason)
+        }
+        detail.template = number
+        return nil
+    }
+
+    private func wrong(
+        _ index: Int, _ key: JSONString, _ scanner: JSONScanner, isKnown: Bool
+    ) -> JobError {
+        let names = Field.allCases.map { "\"\($0.name)\"" }
+        return error(
+            index, Excerpt.of(scanner.text(key)), key.content.lowerBound - 1,
+            isKnown
+                ? "is given twice"
+                : "is not known; a push has " + names.dropLast().joined(separator: ", ") + " and "
+                    + (names.last ?? ""))
+    }
+
+    private func error(_ index: Int, _ name: String?, _ position: Int, _ reason: String) -> JobError {
+        let field = "pushes[\(index)]" + (name.map { "." + $0 } ?? "")
+        return JobError(field: field, position: position, reason: "\"\(field)\" \(reason)")
+    }
+}
