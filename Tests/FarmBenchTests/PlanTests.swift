@@ -1,5 +1,6 @@
 import FarmBench
 import Foundation
+import PushModel
 import Testing
 
 struct PlanTests {
@@ -62,6 +63,18 @@ struct PlanTests {
         }
         #expect(pushes.map(\.token) == (0..<2_000).map(BenchTokens.text))
         #expect(Set(pushes.compactMap { $0.payload["aps"]?["alert"] }).count == 2_000)
+    }
+
+    @Test func `jobs with values render to payloads of the usual length`() throws {
+        let jobs = PreparedJobs("j", pushes: 2_000, jobSize: 1_000, kind: .values)
+        for (command, first) in zip(commands(jobs), [0, 1_000]) {
+            let job = try JobParser.parse(
+                Array(command[2].utf8), app: "demo", topic: "com.example.demo", now: 0)
+            #expect(job.accepted == 1_000 && job.details.templates.count == 1 && job.warning == nil)
+            let sizes = (0..<1_000).map { job.details.withValues(of: $0) { $0.count } }
+            #expect(sizes == (first..<first + 1_000).map { 1 + "\($0)".utf8.count })
+            #expect((150...BenchPayload.length + 20).contains(job.details.templates[0].count))
+        }
     }
 
     @Test(arguments: [(1_000_000, 100, 10_000), (300_000, 7, 42_000), (5_000, 100, 50), (10, 100, 1)])

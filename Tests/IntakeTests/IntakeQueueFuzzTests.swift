@@ -27,13 +27,13 @@ struct IntakeQueueFuzzTests {
     }
 
     /// The push with this number among the accepted pushes, as the worker must send it.
-    private static func place(_ number: Int, of text: JobText, _ job: ParsedJob) -> Place {
+    private static func pushPosition(_ number: Int, of text: JobText, _ job: ParsedJob) -> PushPosition {
         let push = job.pushes[number]
         let token = Array(job.tokenBytes[push.token])
         guard text.personal != nil else {
-            return Place(job: text.id!, token: token, payload: Array(job.raw[job.payload(of: number)]))
+            return PushPosition(job: text.id!, token: token, payload: Array(job.raw[job.payload(of: number)]))
         }
-        return Place(
+        return PushPosition(
             job: text.id!, token: token,
             payload: Array(#"{"aps":{"alert":"\#(push.index) you"},"job":"\#(text.id!)"}"#.utf8),
             collapseID: collapseID(Int(push.index)))
@@ -147,7 +147,7 @@ struct IntakeQueueFuzzTests {
         #expect(queue.openTokens == 0)
         #expect(reader.opened == texts.map { $0.id! })
         let expected = zip(texts, jobs).map { text, job in
-            (0..<job.accepted).map { Self.place($0, of: text, job) }
+            (0..<job.accepted).map { Self.pushPosition($0, of: text, job) }
         }
         // Pushes of one job with the same shard and lane keep the order of the job.
         let byJob = Dictionary(grouping: reader.places, by: \.job)

@@ -21,8 +21,8 @@ extension BenchCase {
 /// The list of all cases.
 package enum BenchCases {
     package static let all: [any BenchCase] = [
-        Throughput.worker, Throughput.farm, Throughput.singles, Throughput.payloads, IdleLatency(),
-        UrgentLatency(), SlowGateway.connections, Memory(), SlowGateway.workers,
+        Throughput.worker, Throughput.farm, Throughput.singles, Throughput.payloads, Throughput.values,
+        IdleLatency(), UrgentLatency(), SlowGateway.connections, Memory(), SlowGateway.workers,
     ]
 
     /// - Parameter keys: the keys of the wanted cases. An empty list means all cases.

@@ -44,6 +44,10 @@ struct Throughput: BenchCase {
         key: "payloads", title: "300,000 pushes with a payload each, in jobs of 1,000",
         measures: details(bar: 0.45), pushes: 300_000, jobSize: 1_000, kind: .payloadEach)
 
+    static let values = Throughput(
+        key: "values", title: "300,000 pushes with values for one payload, in jobs of 1,000",
+        measures: details(bar: 0.45), pushes: 300_000, jobSize: 1_000, kind: .values)
+
     private static func details(bar: Double) -> [Measure] {
         [
             Measure("pushes a second", "/s", "rate", beside: "h2load's rate", bar: .atLeast(bar)),

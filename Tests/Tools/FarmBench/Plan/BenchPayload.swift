@@ -13,6 +13,14 @@ package enum BenchPayload {
         text += Array(#""}}"#.utf8)
     }
 
+    /// Appends a payload with the placeholder `n`. Rendered, it has about `length` bytes.
+    package static func appendTemplate(to text: inout [UInt8]) {
+        text += Array(#"{"aps":{"alert":"No. {{n}}: "#.utf8)
+        let news = Array("News of the day. ".utf8)
+        for offset in 0..<length - 32 { text.append(news[offset % news.count]) }
+        text += Array(#""}}"#.utf8)
+    }
+
     package static var bytes: [UInt8] {
         var bytes: [UInt8] = []
         append(nil, to: &bytes)

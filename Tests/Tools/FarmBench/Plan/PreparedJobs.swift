@@ -1,6 +1,7 @@
 /// Jobs as the bytes of RPUSH commands, prepared before the measurement starts.
 package struct PreparedJobs: Sendable {
-    package enum Kind: Sendable { case samePayload, payloadEach }
+    /// `values` renders the payloads of `payloadEach` from one payload with a placeholder.
+    package enum Kind: Sendable { case samePayload, payloadEach, values }
 
     /// Pieces of several commands that are sent at once.
     package private(set) var pieces: [(bytes: [UInt8], commands: Int)] = []
@@ -55,6 +56,15 @@ package struct PreparedJobs: Sendable {
                 text += Array(#"","payload":"#.utf8)
                 BenchPayload.append(place, to: &text)
                 text += Array("},".utf8)
+            }
+        case .values:
+            text += Array(#","payload":"#.utf8)
+            BenchPayload.appendTemplate(to: &text)
+            text += Array(#","pushes":["#.utf8)
+            for place in places {
+                text += Array(#"{"token":""#.utf8)
+                BenchTokens.append(place, to: &text)
+                text += Array(#"","values":{"n":\#(place)}},"#.utf8)
             }
         }
         text[text.count - 1] = UInt8(ascii: "]")
