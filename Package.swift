@@ -92,6 +92,7 @@ let package = Package(
         core("Scheduling", ["PushModel"]),
         core("Variants", ["PushModel"]),
         core("DeviceModel", ["PushModel"]),
+        core("Segments", ["PushModel"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
         // The platform: one adapter for each C library, and targets on top of the adapters.
@@ -206,6 +207,8 @@ let package = Package(
         .testTarget(
             name: "DeviceModelTests", dependencies: ["DeviceModel", "PushModel", "RandomTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SegmentsTests", dependencies: ["Segments", "PushModel"], swiftSettings: strict),
         .testTarget(name: "ChartsTests", dependencies: ["Charts"], swiftSettings: strict),
         .testTarget(
             name: "WebTests",

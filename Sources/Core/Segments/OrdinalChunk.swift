@@ -1,0 +1,93 @@
+/// The bits of one attribute for 65,536 consecutive ordinals.
+///
+/// Redis stores a chunk in one of two forms, which its length tells apart. Dense: 8,192 bytes, where the bit of ordinal 0 is
+/// the highest bit of the first byte, as for SETBIT. Sparse, with at most 2,048 bits: the ordinals in ascending order,
+/// each as a big-endian `UInt16`.
+package struct OrdinalChunk: Equatable, Sendable {
+    /// The number of ordinals of a chunk.
+    package static let size = 65_536
+    /// The largest number of bits in the sparse form.
+    package static let sparseLimit = 2048
+
+    private static let denseBytes = size / 8
+
+    /// 64 ordinals a word; the lowest ordinal is the highest bit.
+    private var words = [UInt64](repeating: 0, count: size / 64)
+
+    /// Creates a chunk without bits.
+    package init() {}
+
+    package init(_ ordinals: some Sequence<UInt16>) {
+        for ordinal in ordinals { self[ordinal] = true }
+    }
+
+    /// Reads the form in Redis; nil if `bytes` is neither a dense nor a sparse chunk.
+    package init?(bytes: [UInt8]) {
+        if bytes.count == Self.denseBytes {
+            for index in words.indices {
+                words[index] = bytes[index * 8..<index * 8 + 8].reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            return
+        }
+        guard bytes.count.isMultiple(of: 2), bytes.count <= Self.sparseLimit * 2 else { return nil }
+        var last: UInt16?
+        for index in stride(from: 0, to: bytes.count, by: 2) {
+            let ordinal = UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
+            if let last, ordinal <= last { return nil }
+            self[ordinal] = true
+            last = ordinal
+        }
+    }
+
+    /// The form in Redis: sparse if the chunk has few bits.
+    package var bytes: [UInt8] {
+        guard count > Self.sparseLimit else {
+            return ordinals.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        }
+        return words.flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
+        }
+    }
+
+    package subscript(ordinal: UInt16) -> Bool {
+        get { words[Int(ordinal) / 64] & Self.mask(ordinal) != 0 }
+        set {
+            if newValue {
+                words[Int(ordinal) / 64] |= Self.mask(ordinal)
+            } else {
+                words[Int(ordinal) / 64] &= ~Self.mask(ordinal)
+            }
+        }
+    }
+
+    /// The number of bits that are set.
+    package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+    /// The ordinals whose bits are set, in ascending order.
+    package var ordinals: [UInt16] {
+        var found: [UInt16] = []
+        for (index, word) in words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                let bit = rest.leadingZeroBitCount
+                found.append(UInt16(index * 64 + bit))
+                rest &= ~(1 << (63 - UInt64(bit)))
+            }
+        }
+        return found
+    }
+
+    package mutating func formIntersection(_ other: OrdinalChunk) {
+        for index in words.indices { words[index] &= other.words[index] }
+    }
+
+    package mutating func formUnion(_ other: OrdinalChunk) {
+        for index in words.indices { words[index] |= other.words[index] }
+    }
+
+    package mutating func subtract(_ other: OrdinalChunk) {
+        for index in words.indices { words[index] &= ~other.words[index] }
+    }
+
+    private static func mask(_ ordinal: UInt16) -> UInt64 { 1 << (63 - UInt64(ordinal) % 64) }
+}
