@@ -93,6 +93,7 @@ let package = Package(
         core("Variants", ["PushModel"]),
         core("DeviceModel", ["PushModel"]),
         core("Segments", ["PushModel"]),
+        core("Registry", ["PushModel", "RedisProtocol", "StoreProtocol", "Segments"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
         // The platform: one adapter for each C library, and targets on top of the adapters.
@@ -209,6 +210,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SegmentsTests", dependencies: ["Segments", "PushModel"], swiftSettings: strict),
+        .testTarget(
+            name: "RegistryTests",
+            dependencies: [
+                "RandomTesting", "Registry", "RedisProtocol", "StoreProtocol", "Segments", "PushModel",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "ChartsTests", dependencies: ["Charts"], swiftSettings: strict),
         .testTarget(
             name: "WebTests",

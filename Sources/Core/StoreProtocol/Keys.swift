@@ -55,11 +55,23 @@ package struct Keys: Hashable, Sendable {
     /// A channel with two kinds of messages. "NN NN …": these shards have batches ("*": any shard may have batches). "s NN NN …":
     /// the suppression lists of these shards have grown.
     package var wakeUps: [UInt8] { key("wakeups") }
+    /// A list: registrations of devices that producers pushed.
+    package var devices: [UInt8] { key("devices") }
+    /// A list: registrations that the intake took from ``devices`` and has not completely applied.
+    package var devicesTaken: [UInt8] { key("devices_taken") }
+    /// A hash: the format of the app's registry, and its number of partitions.
+    package var registry: [UInt8] { key("registry") }
 
     package init(app: String) {
         self.app = app
         inbox = Array("pushfarm:\(app)".utf8)
         prefix = Array("{pushfarm:\(app)}:".utf8)
+    }
+
+    /// The keys of a partition of the app's registry, which are in a slot of their own: the prefix is `{pushfarm:APP:rNN}:`. A
+    /// partition has no inbox.
+    package init(app: String, partition: Int) {
+        self.init(app: "\(app):r\(LeaseField.name(ofShard: partition))")
     }
 
     private func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }

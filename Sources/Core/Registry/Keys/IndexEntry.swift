@@ -1,0 +1,44 @@
+/// The value of an index entry: the places of the devices that the entry points to.
+///
+/// An entry can point to several devices: two ids can have the same field, and a user can have several devices. The record
+/// decides: readers ignore a place whose record does not have the id, the address or the user.
+package struct IndexEntry: Equatable, Sendable {
+    /// In ascending order of bytes, each place once.
+    package private(set) var places: [DevicePlace]
+
+    package init(_ places: [DevicePlace] = []) {
+        self.places = Set(places).sorted { ($0.partition, $0.ordinal) < ($1.partition, $1.ordinal) }
+    }
+
+    /// Reads an entry.
+    ///
+    /// - Parameter partition: the partition of the bucket, which entries of the index by id do not repeat.
+    /// - Returns: nil unless the length is a multiple of three (index by id) or of four bytes (other indexes).
+    package init?(bytes: [UInt8], of index: RegistryIndex, in partition: Int) {
+        let size = index.placeBytes
+        guard bytes.count.isMultiple(of: size) else { return nil }
+        self.init(
+            stride(from: 0, to: bytes.count, by: size).map { start in
+                let ordinal = bytes[start + size - 3..<start + size].reduce(0) { $0 << 8 | Int($1) }
+                return DevicePlace(partition: index == .id ? partition : Int(bytes[start]), ordinal: ordinal)
+            })
+    }
+
+    package func bytes(of index: RegistryIndex) -> [UInt8] {
+        places.flatMap { place in
+            let ordinal = [16, 8, 0].map { UInt8(truncatingIfNeeded: place.ordinal >> $0) }
+            return index == .id ? ordinal : [UInt8(truncatingIfNeeded: place.partition)] + ordinal
+        }
+    }
+
+    package var isEmpty: Bool { places.isEmpty }
+
+    package mutating func insert(_ place: DevicePlace) { self = IndexEntry(places + [place]) }
+
+    package mutating func remove(_ place: DevicePlace) { places.removeAll { $0 == place } }
+}
+
+extension RegistryIndex {
+    /// The bytes of one place in an entry.
+    fileprivate var placeBytes: Int { self == .id ? 3 : 4 }
+}

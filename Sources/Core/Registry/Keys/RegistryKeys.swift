@@ -1,0 +1,103 @@
+package import StoreProtocol
+
+/// The place of a device: its partition, and its ordinal in the partition.
+package struct DevicePlace: Hashable, Sendable {
+    /// 0...255.
+    package let partition: Int
+    /// 0...16,777,215.
+    package let ordinal: Int
+
+    package init(partition: Int, ordinal: Int) { (self.partition, self.ordinal) = (partition, ordinal) }
+
+    /// The largest ordinal, because index entries have three bytes for it.
+    package static let largestOrdinal = 1 << 24 - 1
+}
+
+/// The keys of an app's registry.
+package struct RegistryKeys: Sendable {
+    /// The number of partitions of a new registry.
+    package static let partitions = 16
+    /// The valid numbers of partitions. A power of two keeps the bytes of an index entry independent of its partition.
+    package static let validPartitions = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+    /// The number of partitions.
+    package let count: Int
+    private let partitions: [Keys]
+
+    /// - Parameter partitions: the number of partitions of the app's registry.
+    package init(app: String, partitions count: Int = Self.partitions) {
+        self.count = max(1, count)
+        partitions = (0..<self.count).map { Keys(app: app, partition: $0) }
+    }
+
+    /// The keys of a partition, 0..<`count`.
+    package func keys(ofPartition partition: Int) -> Keys { partitions[partition] }
+
+    /// The prefix of the keys of a partition, `{pushfarm:APP:rNN}:`.
+    package func prefix(ofPartition partition: Int) -> [UInt8] { partitions[partition].prefix }
+
+    /// The partition of a device.
+    package func partition(ofDevice id: String) -> Int { RegistryHash(id: id).partition(of: count) }
+
+    /// The partition that has the index entry of an address.
+    package func partition(ofAddress address: DeviceAddress) -> Int {
+        RegistryHash(address).partition(of: count)
+    }
+
+    /// The partition that has the index entry of a user.
+    package func partition(ofUser user: String) -> Int { RegistryHash(id: user).partition(of: count) }
+}
+
+/// A key of a partition, without the partition's prefix.
+package enum RegistryKey: Hashable, Sendable {
+    /// A hash: version, counts of devices, index entries and buckets.
+    case meta
+    /// A hash: attribute names and their numbers.
+    case names
+    /// A sorted set: ordinals of removed devices, by the time of the removal in Unix seconds.
+    case free
+    /// A hash: the records of 128 consecutive ordinals.
+    case records(block: Int)
+    /// A hash: a bucket of an index.
+    case index(RegistryIndex, bucket: Int)
+    /// A string: the bits of the attribute with this number, for a chunk of ordinals.
+    case bits(name: Int, chunk: Int)
+
+    package var suffix: String {
+        switch self {
+        case .meta: "meta"
+        case .names: "names"
+        case .free: "free"
+        case .records(let block): "dev:\(block)"
+        case .index(let index, let bucket): "\(index.rawValue):\(bucket)"
+        case .bits(let name, let chunk): "bits:\(name):\(chunk)"
+        }
+    }
+
+    /// The whole key in a partition.
+    package func key(_ keys: Keys) -> [UInt8] { keys.prefix + Array(suffix.utf8) }
+
+    /// The number of records of a hash.
+    package static let blockSize = 128
+
+    /// The hash that has the record of this ordinal.
+    package static func records(of ordinal: Int) -> Self { .records(block: ordinal / blockSize) }
+
+    /// The field of this ordinal in ``records(of:)``.
+    package static func recordField(of ordinal: Int) -> String { "\(ordinal % blockSize)" }
+}
+
+/// An index of the registry. Its raw value is the first part of its keys.
+package enum RegistryIndex: String, CaseIterable, Sendable {
+    /// Device ids. An entry is a list of ordinals of this partition, three bytes each.
+    case id
+    /// Addresses. An entry is a list of partition (one byte) and ordinal (three bytes).
+    case token
+    /// User ids. An entry is a list of partition (one byte) and ordinal (three bytes).
+    case user
+
+    /// The field of `meta` with the number of entries.
+    package var entriesField: String { "\(rawValue)_entries" }
+    /// The field of `meta` with the number of buckets.
+    package var bucketsField: String { "\(rawValue)_buckets" }
+}

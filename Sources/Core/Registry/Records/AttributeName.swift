@@ -1,0 +1,47 @@
+package import Segments
+
+/// The name of an attribute with its value, such as `tag:sport`, `zone:Asia/Tokyo`, `alive` or `seen:20783`.
+///
+/// Names are equal if their texts are canonically equivalent in Unicode.
+package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
+    /// The field of the hash `names`.
+    package let text: String
+
+    /// Creates a name from a field of the hash `names`.
+    package init(text: String) { self.text = text }
+
+    /// The name that a term of a segment asks for.
+    package init(_ attribute: SegmentTerm.Attribute, _ value: String) {
+        text = "\(attribute.rawValue):\(value)"
+    }
+
+    /// The devices that can get pushes.
+    package static let alive = AttributeName(text: "alive")
+
+    package static func tag(_ tag: String) -> Self { Self(.tag, tag) }
+    package static func platform(_ platform: String) -> Self { Self(.platform, platform) }
+    package static func zone(_ zone: String) -> Self { Self(.zone, zone) }
+    package static func lang(_ lang: String) -> Self { Self(.lang, lang) }
+    package static func app(_ version: String) -> Self { Self(.app, version) }
+    package static func os(_ version: String) -> Self { Self(.os, version) }
+    package static func model(_ model: String) -> Self { Self(text: "model:\(model)") }
+    package static func service(_ service: DeviceAddress.Service) -> Self { Self(.service, service.name) }
+
+    package static func environment(_ environment: DeviceAddress.Environment) -> Self {
+        Self(.environment, environment.name)
+    }
+
+    /// The devices that were last seen on this day.
+    ///
+    /// - Parameter day: a number of days since 1970 in UTC.
+    package static func seen(day: Int) -> Self { Self(text: "seen:\(day)") }
+
+    /// The day of a name that ``seen(day:)`` created; nil for other names.
+    package var seenDay: Int? {
+        let prefix = "seen:".utf8
+        guard text.utf8.starts(with: prefix) else { return nil }
+        return Int(foreign: text.utf8.dropFirst(prefix.count))
+    }
+
+    package var description: String { text }
+}

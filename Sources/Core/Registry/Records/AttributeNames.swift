@@ -1,0 +1,52 @@
+/// The dictionary of a partition: attribute names and their numbers. Records and keys of bitmaps have the numbers.
+///
+/// A partition never removes a name, and never changes a number.
+package struct AttributeNames: Equatable, Sendable {
+    /// The largest number of names that inputs can add to a partition. Days of `seen` do not count.
+    package static let limit = 10_000
+    /// The largest number that a name can have.
+    package static let largestNumber = 65_535
+
+    private var numbers: [AttributeName: Int] = [:]
+    private var names: [Int: AttributeName] = [:]
+    /// The number of names without the days of `seen`.
+    private var limited = 0
+    private var highest = 0
+
+    package init() {}
+
+    /// Reads the fields of the hash `names`. Fields whose values are not numbers of 1...65,535 are left out, and so is the second
+    /// of two names with the same number.
+    package init(fields: some Sequence<(String, String)>) {
+        for (name, number) in fields {
+            guard let number = Int(foreign: number) else { continue }
+            insert(AttributeName(text: name), number: number)
+        }
+    }
+
+    package var count: Int { numbers.count }
+
+    /// All names with their numbers, in no particular order.
+    package var all: some Collection<(key: AttributeName, value: Int)> { numbers }
+
+    package func number(of name: AttributeName) -> Int? { numbers[name] }
+    package func name(of number: Int) -> AttributeName? { names[number] }
+
+    /// The number of the name, which is added if it is new; nil if the dictionary is full.
+    package mutating func add(_ name: AttributeName) -> Int? {
+        if let number = numbers[name] { return number }
+        guard limited < Self.limit || name.seenDay != nil, highest < Self.largestNumber else { return nil }
+        insert(name, number: highest + 1)
+        return highest
+    }
+
+    private mutating func insert(_ name: AttributeName, number: Int) {
+        guard (1...Self.largestNumber).contains(number), numbers[name] == nil, names[number] == nil else {
+            return
+        }
+        numbers[name] = number
+        names[number] = name
+        highest = max(highest, number)
+        if name.seenDay == nil { limited += 1 }
+    }
+}

@@ -1,0 +1,120 @@
+/// Everything that the registry knows about a device. Indexes and bitmaps are derived from records.
+package struct DeviceRecord: Equatable, Sendable {
+    /// An address of the device, and the time since which the device has the address.
+    package struct Address: Equatable, Sendable {
+        package let address: DeviceAddress
+        /// In Unix seconds.
+        package let since: Int64
+
+        package init(_ address: DeviceAddress, since: Int64) {
+            (self.address, self.since) = (address, since)
+        }
+    }
+
+    /// An attribute with one value at most. The raw value is the attribute's bit in the bytes of a record.
+    package enum Detail: UInt8, CaseIterable, Sendable {
+        case zone = 0
+        case lang, platform, app, os, model
+
+        /// The name of the attribute with this value, such as `zone:Europe/Berlin`.
+        package func name(_ value: String) -> AttributeName {
+            switch self {
+            case .zone: .zone(value)
+            case .lang: .lang(value)
+            case .platform: .platform(value)
+            case .app: .app(value)
+            case .os: .os(value)
+            case .model: .model(value)
+            }
+        }
+    }
+
+    package let id: String
+    package var user: String?
+    package private(set) var addresses: [Address]
+    /// In ascending order, each tag once.
+    package private(set) var tags: [String]
+    private var details: [Detail: String]
+    /// When the device was first registered, in Unix seconds.
+    package let registered: Int64
+    /// The day of the last registration, as a number of days since 1970 in UTC.
+    package let lastSeenDay: Int
+
+    package var zone: String? { details[.zone] }
+    package var lang: String? { details[.lang] }
+    package var platform: String? { details[.platform] }
+    package var app: String? { details[.app] }
+    package var os: String? { details[.os] }
+    package var model: String? { details[.model] }
+
+    package subscript(detail: Detail) -> String? { details[detail] }
+
+    /// Times before 1970 become 1970. An address cannot be older than the device.
+    package init(
+        id: String, user: String?, addresses: [Address], tags: some Sequence<String>,
+        details: [Detail: String], registered: Int64, lastSeenDay: Int
+    ) {
+        (self.id, self.user, self.details) = (id, user, details)
+        (self.registered, self.lastSeenDay) = (max(0, registered), max(0, lastSeenDay))
+        self.addresses = addresses.map { Address($0.address, since: max($0.since, 0, registered)) }
+        self.tags = Set(tags).sorted()
+    }
+
+    /// The record that a registration creates or replaces.
+    ///
+    /// - Parameters:
+    ///   - old: the device's record before the registration.
+    ///   - now: the time of the registration in Unix seconds.
+    package init(_ fields: DeviceFields, replacing old: DeviceRecord?, now: Int64) {
+        var addresses: [Address] = []
+        for address in fields.addresses where !addresses.contains(where: { $0.address == address }) {
+            let known = old?.addresses.first { $0.address == address }
+            addresses.append(known ?? Address(address, since: now))
+        }
+        var details: [Detail: String] = [:]
+        details[.zone] = fields.zone
+        details[.lang] = fields.lang
+        details[.platform] = fields.platform
+        details[.app] = fields.app
+        details[.os] = fields.os
+        details[.model] = fields.model
+        self.init(
+            id: fields.id, user: fields.user, addresses: addresses, tags: fields.tags, details: details,
+            registered: old?.registered ?? now,
+            lastSeenDay: max(old?.lastSeenDay ?? 0, Self.day(of: now)))
+    }
+
+    /// Whether the device can get pushes.
+    package var isAlive: Bool { !addresses.isEmpty }
+
+    /// Whether the device has an address with this identity.
+    package func has(address identity: [UInt8]) -> Bool {
+        addresses.contains { $0.address.identity == identity }
+    }
+
+    /// Removes the address with this identity.
+    package mutating func leave(address identity: [UInt8]) {
+        addresses.removeAll { $0.address.identity == identity }
+    }
+
+    /// Adds and then removes tags.
+    package mutating func change(addTags: [String], removeTags: [String]) {
+        tags = Set(tags).union(addTags).subtracting(removeTags).sorted()
+    }
+
+    /// The attributes of the device, each once. Each attribute has a bitmap in which the device's bit is set.
+    package var attributes: Set<AttributeName> {
+        var names = Set(tags.map(AttributeName.tag))
+        for (detail, value) in details { names.insert(detail.name(value)) }
+        names.insert(.seen(day: lastSeenDay))
+        if isAlive { names.insert(.alive) }
+        for address in addresses {
+            names.insert(.service(address.address.service))
+            names.insert(.environment(address.address.environment))
+        }
+        return names
+    }
+
+    /// The day of a time in Unix seconds, as a number of days since 1970 in UTC; 0 for earlier times.
+    package static func day(of time: Int64) -> Int { Int(foreign: max(0, time) / 86_400) }
+}
