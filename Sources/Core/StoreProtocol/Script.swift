@@ -21,6 +21,7 @@ package enum Script: String, CaseIterable, Sendable {
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
     case checkAccounting = "check_accounting"
+    case applyChanges = "apply_changes"
 
     /// The text that coordinators load into Redis: the shebang, the shared files that the script uses, and the script's body.
     package var text: [UInt8] { Self.texts[self, default: []] }
@@ -80,6 +81,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .ages: PackageResources.ages_lua
         case .findDamage: PackageResources.find_damage_lua
         case .checkAccounting: PackageResources.check_accounting_lua
+        case .applyChanges: PackageResources.apply_changes_lua
         case .repair: PackageResources.repair_lua
         case .trim: PackageResources.trim_lua
         case .replay: PackageResources.replay_lua

@@ -19,6 +19,9 @@ package enum StoreError: Error, Equatable, Sendable {
     case gone(EntryID)
     /// A replay with this name exists, and it replays another selection.
     case otherReplay(of: String)
+    /// The partition of the registry has another version, which is this value. Nothing happened. The caller must read the partition
+    /// again.
+    case stale(version: Int)
     /// This key of the app has the wrong type. Nothing happened, and the request fails until the key is repaired.
     case wrongType(key: String)
     /// The reply does not have the expected format.
@@ -45,6 +48,7 @@ package enum StoreError: Error, Equatable, Sendable {
         case "NUMBER": self = .replayNumberInUse(Int(foreign: rest) ?? 0)
         case "GONE": self = .gone(EntryID(Array(rest.utf8)))
         case "KEY": self = .wrongType(key: rest.split(separator: " ").first.map(String.init) ?? rest)
+        case "STALE": self = .stale(version: Int(foreign: rest) ?? 0)
         case "OTHER": self = .otherReplay(of: rest)
         default: self = .redis(RedisError(error))
         }
@@ -62,6 +66,7 @@ extension StoreError: CustomStringConvertible {
         case .replayNumberInUse(let number): "replay number \(number) exists"
         case .gone(let id): "\(id) no longer exists"
         case .otherReplay(let what): "the replay was of \(what)"
+        case .stale(let version): "the partition of the registry has version \(version)"
         case .wrongType(let key): "\(key) is of the wrong type"
         case .unexpectedReply(let what): "unexpected reply: \(what)"
         }

@@ -234,9 +234,18 @@ extension Mutant {
             "n = n - 2"),
         Mutant(.createGroup, "starts at the end of the stream", "'settlement', '0'", "'settlement', '$'"),
         Mutant(
-            .swapProviderToken, "overwrites another host's value", "if stored ~= ARGV[1] then",
-            "if false then"),
+            .swapProviderToken, "overwrites another host's value", "if stored ~= ARGV[1] then", "if false then"),
         Mutant(.swapProviderToken, "stores the value without expiry", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
+        Mutant(
+            .applyChanges, "applies changes at another version", "if current ~= version then", "if false then"
+        ),
+        Mutant(
+            .applyChanges, "mistakes another call for this one", "and found[2] == ARGV[2] then", "then"),
+        Mutant(.applyChanges, "forgets the call", "call('HSET', meta, 'did', ARGV[2])"),
+        Mutant(
+            .applyChanges, "does not count the version",
+            "'version', string.format('%d', version + 1), 'did', ''", "'did', ''"),
+        Mutant(.applyChanges, "runs any command", "not COMMANDS[ARGV[at]] or", ""),
         Mutant(.heartbeat, "drops no old heartbeat", "ends < now - 3600000 or", ""),
         Mutant(
             .alert, "fires an alert twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
