@@ -12,4 +12,28 @@ package enum DeviceLimits {
     package static let addresses = 8
     /// The bytes of an address.
     package static let addressBytes = 1...4096
+    /// The largest number of devices of a user.
+    package static let devicesOfUser = 1000
+    /// The largest number of devices whose ids, or whose addresses, have the same field in an index.
+    static let collisions = 100
+
+    /// The first field that does not keep the limits; nil if all do.
+    static func fault(in fields: DeviceFields) -> String? {
+        if !idBytes.contains(fields.id.utf8.count) { return "id" }
+        if let user = fields.user, !userBytes.contains(user.utf8.count) { return "user" }
+        let addresses = fields.addresses
+        if addresses.count > Self.addresses { return "addresses" }
+        if addresses.contains(where: { !addressBytes.contains($0.bytes.count) }) { return "token" }
+        if fields.tags.count > tags || !areValues(fields.tags) { return "tags" }
+        let values = [
+            ("zone", fields.zone), ("lang", fields.lang), ("platform", fields.platform),
+            ("app", fields.app), ("os", fields.os), ("model", fields.model),
+        ]
+        return values.first { $0.1.map { !areValues([$0]) } ?? false }?.0
+    }
+
+    /// Whether each text has a length that a tag or another value may have.
+    static func areValues(_ texts: [String]) -> Bool {
+        texts.allSatisfy { valueBytes.contains($0.utf8.count) }
+    }
 }

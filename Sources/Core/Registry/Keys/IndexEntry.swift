@@ -7,7 +7,7 @@ package struct IndexEntry: Equatable, Sendable {
     package private(set) var places: [DevicePlace]
 
     package init(_ places: [DevicePlace] = []) {
-        self.places = Set(places).sorted { ($0.partition, $0.ordinal) < ($1.partition, $1.ordinal) }
+        self.places = places.count > 1 ? Set(places).sorted() : places
     }
 
     /// Reads an entry.

@@ -20,10 +20,13 @@ package struct RegistryHash: Hashable, Sendable {
 
     /// The field of an index entry: six bytes.
     package var field: IndexField { IndexField(value >> 16) }
+
+    /// The field with only some of its bits. Tests use this to make fields of different ids equal.
+    func field(bits mask: UInt64) -> IndexField { IndexField(value >> 16 & mask) }
 }
 
 /// The field of an index entry: the six highest bytes of a ``RegistryHash``.
-package struct IndexField: Hashable, Sendable {
+package struct IndexField: Hashable, Comparable, Sendable {
     private let value: UInt64
 
     fileprivate init(_ value: UInt64) { self.value = value }
@@ -33,6 +36,8 @@ package struct IndexField: Hashable, Sendable {
         guard bytes.count == 6 else { return nil }
         value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
+
+    package static func < (one: Self, other: Self) -> Bool { one.value < other.value }
 
     /// Six bytes, big-endian.
     package var bytes: [UInt8] {

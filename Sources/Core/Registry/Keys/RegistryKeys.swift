@@ -1,13 +1,19 @@
 package import StoreProtocol
 
 /// The place of a device: its partition, and its ordinal in the partition.
-package struct DevicePlace: Hashable, Sendable {
+///
+/// Places are ordered by partition, and then by ordinal.
+package struct DevicePlace: Hashable, Comparable, Sendable {
     /// 0...255.
     package let partition: Int
     /// 0...16,777,215.
     package let ordinal: Int
 
     package init(partition: Int, ordinal: Int) { (self.partition, self.ordinal) = (partition, ordinal) }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        (one.partition, one.ordinal) < (other.partition, other.ordinal)
+    }
 
     /// The largest ordinal, because index entries have three bytes for it.
     package static let largestOrdinal = 1 << 24 - 1
@@ -23,12 +29,24 @@ package struct RegistryKeys: Sendable {
     /// The number of partitions.
     package let count: Int
     private let partitions: [Keys]
+    /// The bits of a hash that fields of indexes have: all, except in tests of equal fields.
+    let fieldBits: UInt64
+    /// The mean number of entries of a bucket of an index.
+    let bucketEntries: Int
 
     /// - Parameter partitions: the number of partitions of the app's registry.
     package init(app: String, partitions count: Int = Self.partitions) {
+        self.init(app: app, partitions: count, fieldBits: .max, bucketEntries: 100)
+    }
+
+    init(app: String, partitions count: Int, fieldBits: UInt64, bucketEntries: Int) {
         self.count = max(1, count)
         partitions = (0..<self.count).map { Keys(app: app, partition: $0) }
+        (self.fieldBits, self.bucketEntries) = (fieldBits, bucketEntries)
     }
+
+    /// The numbers of the partitions.
+    package var allPartitions: Range<Int> { 0..<count }
 
     /// The keys of a partition, 0..<`count`.
     package func keys(ofPartition partition: Int) -> Keys { partitions[partition] }

@@ -40,6 +40,22 @@ package struct AttributeNames: Equatable, Sendable {
         return highest
     }
 
+    /// Adds all names that are new, or none.
+    ///
+    /// - Returns: the first name for which there is no room; nil if all names have numbers now.
+    mutating func add(all names: some Sequence<AttributeName>) -> AttributeName? {
+        var room = Self.limit - limited
+        var numbersLeft = Self.largestNumber - highest
+        let missing = names.filter { numbers[$0] == nil }
+        for name in missing {
+            if name.seenDay == nil { room -= 1 }
+            numbersLeft -= 1
+            guard room >= 0, numbersLeft >= 0 else { return name }
+        }
+        for name in missing { _ = add(name) }
+        return nil
+    }
+
     private mutating func insert(_ name: AttributeName, number: Int) {
         guard (1...Self.largestNumber).contains(number), numbers[name] == nil, names[number] == nil else {
             return

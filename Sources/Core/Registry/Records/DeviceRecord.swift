@@ -67,9 +67,11 @@ package struct DeviceRecord: Equatable, Sendable {
     ///   - now: the time of the registration in Unix seconds.
     package init(_ fields: DeviceFields, replacing old: DeviceRecord?, now: Int64) {
         var addresses: [Address] = []
-        for address in fields.addresses where !addresses.contains(where: { $0.address == address }) {
-            let known = old?.addresses.first { $0.address == address }
-            addresses.append(known ?? Address(address, since: now))
+        for address in fields.addresses {
+            let identity = address.identity
+            if addresses.contains(where: { $0.address.identity == identity }) { continue }
+            let known = old?.addresses.first { $0.address.identity == identity }
+            addresses.append(Address(address, since: known?.since ?? now))
         }
         var details: [Detail: String] = [:]
         details[.zone] = fields.zone
@@ -82,6 +84,19 @@ package struct DeviceRecord: Equatable, Sendable {
             id: fields.id, user: fields.user, addresses: addresses, tags: fields.tags, details: details,
             registered: old?.registered ?? now,
             lastSeenDay: max(old?.lastSeenDay ?? 0, Self.day(of: now)))
+    }
+
+    /// Ids and users are compared by their bytes, as in the indexes.
+    package static func == (one: Self, other: Self) -> Bool {
+        one.id.utf8.elementsEqual(other.id.utf8) && one.isOf(user: other.user)
+            && one.addresses == other.addresses && one.tags == other.tags && one.details == other.details
+            && one.registered == other.registered && one.lastSeenDay == other.lastSeenDay
+    }
+
+    /// Whether the device belongs to the user, or to none if `user` is nil. Users are compared by their bytes.
+    package func isOf(user: String?) -> Bool {
+        guard let user, let own = self.user else { return user == nil && self.user == nil }
+        return own.utf8.elementsEqual(user.utf8)
     }
 
     /// Whether the device can get pushes.

@@ -1,0 +1,118 @@
+/// Applies inputs, in order, to the devices that a plan has read.
+///
+/// Nothing is written. The plan compares the devices before and after all inputs, and so several inputs of one device, or of one
+/// address, need no order among their changes.
+struct InputApplication {
+    private let keys: RegistryKeys
+    private let now: Int64
+    private let entries: PlannedEntries
+    private(set) var devices: PlannedDevices
+    private(set) var names: [AttributeNames]
+    private(set) var ordinals: [PlannedOrdinals]
+    /// The places that the inputs add to each entry.
+    private var added: [EntryKey: [DevicePlace]] = [:]
+
+    init(
+        _ devices: PlannedDevices, _ entries: PlannedEntries, names: [AttributeNames],
+        ordinals: [PlannedOrdinals], keys: RegistryKeys, now: Int64
+    ) {
+        (self.devices, self.entries, self.names, self.ordinals) = (devices, entries, names, ordinals)
+        (self.keys, self.now) = (keys, now)
+    }
+
+    mutating func apply(_ input: DeviceInput) -> DeviceResult {
+        do throws(DeviceRefusal) {
+            switch input {
+            case .set(let fields): try set(fields)
+            case .change(let id, let add, let remove): try change(id, add, remove)
+            case .remove(let id): try remove(id)
+            case .forget(let user): try forget(user)
+            }
+            return .applied
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    private mutating func set(_ fields: DeviceFields) throws(DeviceRefusal) {
+        if let field = DeviceLimits.fault(in: fields) { throw .limit(field: field) }
+        let id = EntryKey(.id, RegistryHash(id: fields.id), keys)
+        try checkReadable(id)
+        let known = devices.place(ofDevice: fields.id)
+        let old = known.flatMap { devices.current[$0] }
+        let record = DeviceRecord(fields, replacing: old, now: now)
+        try checkRoom(id, for: known, most: DeviceLimits.collisions, .tooManyCollisions(.id))
+        for address in record.addresses {
+            let key = EntryKey(.token, RegistryHash(address.address), keys)
+            try checkReadable(key)
+            try checkRoom(key, for: known, most: DeviceLimits.collisions, .tooManyCollisions(.token))
+        }
+        if let user = fields.user {
+            let key = EntryKey(.user, RegistryHash(id: user), keys)
+            try checkRoom(key, for: known, most: DeviceLimits.devicesOfUser, .tooManyDevices(user: user))
+        }
+        try addNames(of: record, in: id.partition)
+        let place: DevicePlace
+        if let known {
+            place = known
+        } else {
+            guard let ordinal = ordinals[id.partition].take() else { throw .partitionFull }
+            place = DevicePlace(partition: id.partition, ordinal: ordinal)
+        }
+        for address in record.addresses { devices.leave(address.address, except: place) }
+        for key in EntryKey.entries(of: record, keys) where !(places(in: key).contains(place)) {
+            added[key, default: []].append(place)
+        }
+        devices.set(record, at: place)
+    }
+
+    private mutating func change(
+        _ id: String, _ addTags: [String], _ removeTags: [String]
+    ) throws(DeviceRefusal) {
+        guard DeviceLimits.areValues(addTags) else { throw .limit(field: "add_tags") }
+        let entry = EntryKey(.id, RegistryHash(id: id), keys)
+        guard let place = devices.place(ofDevice: id), var record = devices.current[place] else {
+            try checkReadable(entry)
+            throw .unknownDevice(id: id)
+        }
+        record.change(addTags: addTags, removeTags: removeTags)
+        guard record.tags.count <= DeviceLimits.tags else { throw .tooManyTags }
+        try addNames(of: record, in: place.partition)
+        devices.set(record, at: place)
+    }
+
+    private mutating func remove(_ id: String) throws(DeviceRefusal) {
+        guard let place = devices.place(ofDevice: id) else {
+            return try checkReadable(EntryKey(.id, RegistryHash(id: id), keys))
+        }
+        devices.remove(at: place)
+    }
+
+    private mutating func forget(_ user: String) throws(DeviceRefusal) {
+        try checkReadable(EntryKey(.user, RegistryHash(id: user), keys))
+        for place in devices.places(ofUser: user) { devices.remove(at: place) }
+    }
+
+    private mutating func addNames(of record: DeviceRecord, in partition: Int) throws(DeviceRefusal) {
+        if let name = names[partition].add(all: record.attributes) { throw .tooManyNames(name) }
+    }
+
+    /// An entry that points to an unreadable record may mean the device that the input names.
+    private func checkReadable(_ key: EntryKey) throws(DeviceRefusal) {
+        let places = entries[key]?.read.places ?? []
+        if let place = places.first(where: devices.unreadable.contains) { throw .unreadableRecord(place) }
+    }
+
+    /// Checks that the entry has fewer than `most` places, or that the device is one of them.
+    private func checkRoom(
+        _ key: EntryKey, for place: DevicePlace?, most: Int, _ refusal: DeviceRefusal
+    ) throws(DeviceRefusal) {
+        let places = places(in: key)
+        guard places.count >= most else { return }
+        guard let place, places.contains(place) else { throw refusal }
+    }
+
+    private func places(in key: EntryKey) -> [DevicePlace] {
+        (entries[key]?.read.places ?? []) + added[key, default: []]
+    }
+}

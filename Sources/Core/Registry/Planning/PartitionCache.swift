@@ -1,0 +1,56 @@
+import StoreProtocol
+
+/// What the writer of a registry remembers about a partition: its version, its counts and its dictionary.
+package struct PartitionCache: Equatable, Sendable {
+    /// The number of changes that were applied to the partition.
+    package internal(set) var version: Int
+    /// The lowest ordinal that was never used.
+    package internal(set) var next: Int
+    /// The number of devices. The other ordinals below ``next`` are free.
+    package internal(set) var devices: Int
+    package internal(set) var names: AttributeNames
+    private var entries: [RegistryIndex: Int] = [:]
+    private var buckets: [RegistryIndex: Int] = [:]
+
+    /// - Parameters:
+    ///   - meta: the fields of the hash `meta`. Missing or invalid numbers count as 0.
+    ///   - names: the fields of the hash `names`.
+    package init(meta: [String: String], names: AttributeNames) {
+        func number(_ field: String) -> Int { max(0, meta[field].flatMap { Int(foreign: $0) } ?? 0) }
+        version = number("version")
+        next = min(number("next"), DevicePlace.largestOrdinal + 1)
+        devices = number("devices")
+        self.names = names
+        for index in RegistryIndex.allCases {
+            entries[index] = number(index.entriesField)
+            buckets[index] = max(1, number(index.bucketsField))
+        }
+    }
+
+    package func entries(of index: RegistryIndex) -> Int { entries[index, default: 0] }
+    package func buckets(of index: RegistryIndex) -> Int { buckets[index, default: 1] }
+
+    /// Counts a change that was applied without any commands.
+    package mutating func countVersion() { version += 1 }
+
+    mutating func add(entries count: Int, to index: RegistryIndex) {
+        entries[index] = max(0, entries(of: index) + count)
+    }
+
+    mutating func setBuckets(_ count: Int, of index: RegistryIndex) { buckets[index] = count }
+
+    /// The change that writes the counts which differ from `old`; nil if all counts are equal. The script writes the version.
+    func metaChange(since old: PartitionCache) -> PartitionChange? {
+        var words: [[UInt8]] = []
+        func write(_ field: String, _ number: Int, _ before: Int) {
+            if number != before { words += [Array(field.utf8), Array("\(number)".utf8)] }
+        }
+        write("next", next, old.next)
+        write("devices", devices, old.devices)
+        for index in RegistryIndex.allCases {
+            write(index.entriesField, entries(of: index), old.entries(of: index))
+            write(index.bucketsField, buckets(of: index), old.buckets(of: index))
+        }
+        return words.isEmpty ? nil : PartitionChange(.setFields, RegistryKey.meta.suffix, words)
+    }
+}

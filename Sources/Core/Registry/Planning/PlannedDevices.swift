@@ -1,0 +1,91 @@
+/// The devices that a plan knows: as they were read, and as they are after the inputs so far.
+///
+/// Ids, addresses and users are compared by their bytes, as in the indexes.
+struct PlannedDevices {
+    /// The records as they were read.
+    private(set) var read: [DevicePlace: DeviceRecord] = [:]
+    /// The records after the inputs so far.
+    private(set) var current: [DevicePlace: DeviceRecord] = [:]
+    /// The places that were read, with or without a record.
+    private(set) var known: Set<DevicePlace> = []
+    /// The places whose records cannot be read.
+    private(set) var unreadable: Set<DevicePlace> = []
+    private var byID: [[UInt8]: DevicePlace] = [:]
+    /// Normally an address has one place. If Redis lost data, it can have more until the next registration of the address.
+    private var byAddress: [[UInt8]: [DevicePlace]] = [:]
+    private var byUser: [[UInt8]: Set<DevicePlace>] = [:]
+
+    /// Adds what was read at a place.
+    ///
+    /// - Parameter bytes: the record; nil if there is none.
+    mutating func add(_ bytes: [UInt8]?, at place: DevicePlace, names: AttributeNames) {
+        guard known.insert(place).inserted, let bytes else { return }
+        guard let record = try? DeviceRecord(bytes: bytes, names: names) else {
+            unreadable.insert(place)
+            return
+        }
+        read[place] = record
+        set(record, at: place)
+    }
+
+    /// Writes a new record, or replaces the record at the place.
+    mutating func set(_ record: DeviceRecord, at place: DevicePlace) {
+        remove(at: place)
+        current[place] = record
+        byID[Array(record.id.utf8)] = place
+        for address in record.addresses { byAddress[address.address.identity, default: []].append(place) }
+        if let user = record.user { byUser[Array(user.utf8), default: []].insert(place) }
+    }
+
+    mutating func remove(at place: DevicePlace) {
+        guard let record = current.removeValue(forKey: place) else { return }
+        let id = Array(record.id.utf8)
+        if byID[id] == place { byID[id] = nil }
+        for address in record.addresses { byAddress[address.address.identity]?.removeAll { $0 == place } }
+        if let user = record.user { byUser[Array(user.utf8)]?.remove(place) }
+    }
+
+    /// Removes the address from all devices but one.
+    mutating func leave(_ address: DeviceAddress, except place: DevicePlace) {
+        let identity = address.identity
+        for owner in byAddress[identity] ?? [] where owner != place {
+            guard var record = current[owner] else { continue }
+            record.leave(address: identity)
+            set(record, at: owner)
+        }
+    }
+
+    func place(ofDevice id: String) -> DevicePlace? { byID[Array(id.utf8)] }
+
+    /// The known devices of a user, in the order of their places.
+    func places(ofUser user: String) -> [DevicePlace] {
+        (byUser[Array(user.utf8)] ?? []).sorted()
+    }
+
+    /// The records that the inputs created, changed or removed, in the order of their places.
+    var changes: [RecordChange] {
+        Set(read.keys).union(current.keys).filter { read[$0] != current[$0] }.sorted().map {
+            RecordChange(place: $0, read: read[$0], left: left(at: $0), final: current[$0])
+        }
+    }
+
+    /// The record as it was read, without the addresses that other devices have after the inputs.
+    private func left(at place: DevicePlace) -> DeviceRecord? {
+        guard var record = read[place] else { return nil }
+        for address in record.addresses {
+            let identity = address.address.identity
+            if byAddress[identity]?.contains(where: { $0 != place }) ?? false {
+                record.leave(address: identity)
+            }
+        }
+        return record
+    }
+}
+
+/// A record that changes: as it was read, after the step `leave`, and after the step `register`. Nil means that there is no record.
+struct RecordChange {
+    let place: DevicePlace
+    let read: DeviceRecord?
+    let left: DeviceRecord?
+    let final: DeviceRecord?
+}

@@ -1,0 +1,333 @@
+import Segments
+import StoreProtocol
+
+/// Plans the changes of a registry for some inputs.
+///
+/// Ask for ``nextReads()`` and give their replies to ``receive(_:)`` until there are no more reads. Then carry out ``changes(of:)``
+/// for all steps, in order. The plan never writes, and has no clock.
+package struct RegistryPlan {
+    private enum Stage: Int {
+        case named, records, released, sizes, bitmaps, planned
+    }
+
+    private let inputs: [DeviceInput]
+    private let keys: RegistryKeys
+    private let now: Int64
+    private let reusableBefore: Int64
+    private let before: [PartitionCache]
+    private var stage = Stage.named
+    private var pending: [PlannedRead] = []
+    private var devices = PlannedDevices()
+    private var entries = PlannedEntries()
+    private var ordinals: [PlannedOrdinals]
+    private var indexes: [PartitionIndex: PlannedIndex] = [:]
+    private var bits: [Int: [BitsKey: PlannedBits]] = [:]
+    /// The records that change, by partition.
+    private var records: [Int: [RecordChange]] = [:]
+    private var names: [AttributeNames]
+    /// The index entries by which the inputs find devices that they do not name: the devices of forgotten users, and the former
+    /// devices of addresses.
+    private let finding: Set<EntryKey>
+
+    /// The result of each input, in order. Empty until the plan has read the devices.
+    package private(set) var results: [DeviceResult] = []
+    private var steps: [PlanStep: [PlannedChanges]] = [:]
+    /// What is known of each partition after all steps.
+    package private(set) var after: [PartitionCache]
+
+    /// - Parameters:
+    ///   - partitions: what is known of each partition.
+    ///   - now: the time in Unix seconds.
+    ///   - reusableBefore: ordinals that were freed before this time, in Unix seconds, may be given to new devices.
+    package init(
+        _ inputs: [DeviceInput], keys: RegistryKeys, partitions: [PartitionCache], now: Int64,
+        reusableBefore: Int64
+    ) {
+        (self.inputs, self.keys, self.now, self.reusableBefore) = (inputs, keys, now, reusableBefore)
+        (before, after) = (partitions, partitions)
+        ordinals = partitions.map { PlannedOrdinals(next: $0.next) }
+        names = partitions.map(\.names)
+        finding = Set(
+            inputs.flatMap { input -> [EntryKey] in
+                switch input {
+                case .set(let fields):
+                    fields.addresses.map { EntryKey(.token, RegistryHash($0), keys) }
+                case .forget(let user): [EntryKey(.user, RegistryHash(id: user), keys)]
+                case .change, .remove: []
+                }
+            })
+    }
+
+    /// The reads that the plan needs next; empty when the plan is complete.
+    package mutating func nextReads() throws(RegistryPlanError) -> [RegistryRead] {
+        while stage != .planned {
+            pending = reads(of: stage)
+            guard pending.isEmpty else { break }
+            try advance()
+        }
+        return pending.map(\.read)
+    }
+
+    /// Takes the replies to the last reads, in their order.
+    package mutating func receive(_ replies: [RegistryReply]) throws(RegistryPlanError) {
+        guard replies.count == pending.count else {
+            guard let first = pending.first else { return }
+            throw .reply(first.read)
+        }
+        for (read, reply) in zip(pending, replies) { try take(reply, read) }
+        pending = []
+        try advance()
+    }
+
+    /// The changes of a step: at most one element a partition. The plan must be complete.
+    package func changes(of step: PlanStep) -> [PlannedChanges] { steps[step] ?? [] }
+}
+
+// MARK: Stages
+
+extension RegistryPlan {
+    private func reads(of stage: Stage) -> [PlannedRead] {
+        switch stage {
+        case .named: versions + namedEntries + freeOrdinals
+        case .records: namedRecords
+        case .released: PlannedRead.entries(releasedEntries, before)
+        case .sizes: dividedBuckets + bitLengths
+        case .bitmaps: bitContents
+        case .planned: []
+        }
+    }
+
+    private mutating func advance() throws(RegistryPlanError) {
+        switch stage {
+        case .named: break
+        case .records:
+            applyInputs()
+            records = Dictionary(grouping: devices.changes, by: \.place.partition)
+        case .released:
+            entries.plan(devices, kept: finding, keys)
+            planIndexes()
+            planBits()
+        case .sizes:
+            for (partition, all) in bits {
+                if let damaged = all.first(where: { $0.value.isDamaged }) {
+                    throw .bits(partition: partition, key: damaged.key.key)
+                }
+            }
+        case .bitmaps: writeSteps()
+        case .planned: return
+        }
+        stage = Stage(rawValue: stage.rawValue + 1) ?? .planned
+    }
+
+    private mutating func take(_ reply: RegistryReply, _ read: PlannedRead) throws(RegistryPlanError) {
+        switch (read.purpose, reply) {
+        case (.version, .fields(let values)):
+            let version = values.first.flatMap { $0 }.flatMap { Int(foreign: $0) } ?? 0
+            let partition = read.read.partition
+            guard version == before[partition].version else {
+                throw .stale(partition: partition, version: version)
+            }
+        case (.entries(let keys), .fields(let values)) where keys.count == values.count:
+            for (key, value) in zip(keys, values) {
+                entries.add(value, as: key, partitions: self.keys.count)
+            }
+        case (.records(let places), .fields(let values)) where places.count == values.count:
+            for (place, value) in zip(places, values) {
+                devices.add(value, at: place, names: before[place.partition].names)
+            }
+        case (.free, .members(let members)): ordinals[read.read.partition].setReusable(members)
+        case (.divided(let index), .hash(let content)): indexes[index]?.addDivided(content)
+        case (.length(let key), .length(let length)): bits[read.read.partition]?[key]?.setLength(length)
+        case (.content(let key), .string(let bytes)):
+            guard bits[read.read.partition]?[key]?.setContent(bytes) ?? true else {
+                throw .bits(partition: read.read.partition, key: read.read.key)
+            }
+        default: throw .reply(read.read)
+        }
+    }
+}
+
+// MARK: Reads
+
+extension RegistryPlan {
+    /// A plan that changes nothing is not checked by the script, so the plan itself checks the versions.
+    private var versions: [PlannedRead] {
+        guard !inputs.isEmpty else { return [] }
+        return keys.allPartitions.map { partition in
+            PlannedRead(
+                .version,
+                RegistryRead(partition: partition, key: .meta, part: .fields([Array("version".utf8)])))
+        }
+    }
+
+    private var namedEntries: [PlannedRead] {
+        var named = finding
+        for input in inputs {
+            switch input {
+            case .set(let fields):
+                named.insert(EntryKey(.id, RegistryHash(id: fields.id), keys))
+                if let user = fields.user { named.insert(EntryKey(.user, RegistryHash(id: user), keys)) }
+            case .change(let id, _, _), .remove(let id):
+                named.insert(EntryKey(.id, RegistryHash(id: id), keys))
+            case .forget: break
+            }
+        }
+        return PlannedRead.entries(named, before)
+    }
+
+    private var freeOrdinals: [PlannedRead] {
+        var wanted: [Int: Int] = [:]
+        for case .set(let fields) in inputs { wanted[keys.partition(ofDevice: fields.id), default: 0] += 1 }
+        return wanted.sorted { $0.key < $1.key }.compactMap { partition, count in
+            guard before[partition].next > before[partition].devices else { return nil }
+            return PlannedRead(
+                .free,
+                RegistryRead(
+                    partition: partition, key: .free,
+                    part: .lowestMembers(below: reusableBefore, count: count)))
+        }
+    }
+
+    private var namedRecords: [PlannedRead] {
+        var places: Set<DevicePlace> = []
+        for (key, entry) in entries.all where key.index == .id || finding.contains(key) {
+            places.formUnion(entry.read.places)
+        }
+        return PlannedRead.records(places)
+    }
+
+    /// The entries that devices have after the reads of the earlier stages, and do not have after the inputs.
+    private var releasedEntries: Set<EntryKey> {
+        var released: Set<EntryKey> = []
+        for change in records.values.joined() {
+            guard let old = change.read else { continue }
+            let new = change.final.map { EntryKey.entries(of: $0, keys) } ?? []
+            for key in EntryKey.entries(of: old, keys) where entries[key] == nil && !new.contains(key) {
+                released.insert(key)
+            }
+        }
+        return released
+    }
+
+    private var dividedBuckets: [PlannedRead] {
+        indexes.sorted { $0.key < $1.key }.flatMap { place, index in
+            index.dividedBuckets.map { bucket in
+                PlannedRead(
+                    .divided(place),
+                    RegistryRead(
+                        partition: place.partition, key: .index(index.index, bucket: bucket), part: .hash))
+            }
+        }
+    }
+
+    private var bitLengths: [PlannedRead] {
+        bits.sorted { $0.key < $1.key }.flatMap { partition, all in
+            all.keys.sorted().map { key in
+                PlannedRead(.length(key), RegistryRead(partition: partition, key: key.key, part: .length))
+            }
+        }
+    }
+
+    private var bitContents: [PlannedRead] {
+        bits.sorted { $0.key < $1.key }.flatMap { partition, all in
+            all.filter(\.value.needsContent).keys.sorted().map { key in
+                PlannedRead(.content(key), RegistryRead(partition: partition, key: key.key, part: .string))
+            }
+        }
+    }
+}
+
+// MARK: Changes
+
+extension RegistryPlan {
+    private mutating func applyInputs() {
+        var application = InputApplication(
+            devices, entries, names: names, ordinals: ordinals, keys: keys, now: now)
+        results = inputs.map { application.apply($0) }
+        (devices, names, ordinals) = (application.devices, application.names, application.ordinals)
+    }
+
+    private mutating func planIndexes() {
+        var fields: [PartitionIndex: [IndexField: PlannedEntry]] = [:]
+        for (key, entry) in entries.all {
+            fields[PartitionIndex(partition: key.partition, index: key.index), default: [:]][key.field] =
+                entry
+        }
+        for (place, entries) in fields {
+            indexes[place] = PlannedIndex(
+                place.index, entries, before[place.partition], bucketEntries: keys.bucketEntries)
+        }
+    }
+
+    private mutating func planBits() {
+        for change in records.values.joined() {
+            let place = change.place
+            let read = numbers(change.read, place)
+            let left = change.left == change.read ? read : numbers(change.left, place)
+            addBits(of: place, read, left, .leave)
+            addBits(of: place, left, numbers(change.final, place), .register)
+        }
+    }
+
+    private func numbers(_ record: DeviceRecord?, _ place: DevicePlace) -> Set<Int> {
+        Set(record?.attributes.compactMap { names[place.partition].number(of: $0) } ?? [])
+    }
+
+    private mutating func addBits(
+        of place: DevicePlace, _ old: Set<Int>, _ new: Set<Int>, _ step: PlanStep
+    ) {
+        let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
+        let isNew = ordinals[place.partition].isNew(place.ordinal)
+        for name in old.symmetricDifference(new) {
+            let change = PlannedBits.Change(
+                ordinal: UInt16(truncatingIfNeeded: bit), isSet: new.contains(name), isNew: isNew)
+            let key = BitsKey(name: name, chunk: chunk)
+            bits[place.partition, default: [:]][key, default: PlannedBits()].add(change, in: step)
+        }
+    }
+
+    private mutating func writeSteps() {
+        for step in PlanStep.allCases {
+            steps[step] = keys.allPartitions.compactMap { write(step, $0) }
+        }
+    }
+
+    private mutating func write(_ step: PlanStep, _ partition: Int) -> PlannedChanges? {
+        let old = after[partition]
+        var new = old
+        var changes: [PartitionChange] = []
+        if step == .register {
+            changes += newNames(partition)
+            new.names = names[partition]
+            new.next = ordinals[partition].next
+        }
+        let records = RecordChanges(
+            self.records[partition] ?? [], step, names[partition], ordinals[partition], now: now)
+        changes += records.changes
+        new.devices = max(0, new.devices + records.added)
+        for index in RegistryIndex.allCases {
+            guard let planned = indexes[PartitionIndex(partition: partition, index: index)] else { continue }
+            let (written, added) = planned.write(step)
+            changes += written
+            new.add(entries: added, to: index)
+            if planned.divides(in: step) { new.setBuckets(planned.bucketsAfter, of: index) }
+        }
+        for key in bits[partition]?.keys.sorted() ?? [] {
+            changes += bits[partition]?[key]?.write(step, key.key.suffix) ?? []
+        }
+        if let meta = new.metaChange(since: old) { changes.append(meta) }
+        guard !changes.isEmpty else { return nil }
+        new.version += 1
+        after[partition] = new
+        return PlannedChanges(partition: partition, version: old.version, changes: changes)
+    }
+
+    private func newNames(_ partition: Int) -> [PartitionChange] {
+        let old = before[partition].names
+        guard names[partition].count > old.count else { return [] }
+        let words = names[partition].all.filter { old.number(of: $0.key) == nil }
+            .sorted { $0.value < $1.value }
+            .flatMap { [Array($0.key.text.utf8), Array("\($0.value)".utf8)] }
+        return PartitionChange.split(.setFields, RegistryKey.names.suffix, words, by: 2)
+    }
+}

@@ -1,0 +1,44 @@
+/// A read of one key of a partition, which a plan needs.
+package struct RegistryRead: Hashable, Sendable {
+    package enum Part: Hashable, Sendable {
+        /// These fields of a hash.
+        case fields([[UInt8]])
+        /// A whole hash.
+        case hash
+        /// The number of bytes of a string.
+        case length
+        /// A whole string.
+        case string
+        /// The members of a sorted set with scores lower than `below`, lowest first.
+        case lowestMembers(below: Int64, count: Int)
+    }
+
+    package let partition: Int
+    package let key: RegistryKey
+    package let part: Part
+
+    package init(partition: Int, key: RegistryKey, part: Part) {
+        (self.partition, self.key, self.part) = (partition, key, part)
+    }
+}
+
+/// The reply to a ``RegistryRead``.
+package enum RegistryReply: Sendable {
+    /// In the order of the fields; nil for a missing field.
+    case fields([[UInt8]?])
+    case hash([(field: [UInt8], value: [UInt8])])
+    case length(Int)
+    /// Empty if the key does not exist.
+    case string([UInt8])
+    case members([String])
+}
+
+/// Why a plan cannot go on. The registry is damaged, or a reply has the wrong form.
+package enum RegistryPlanError: Error, Equatable, Sendable {
+    /// The partition has another version than the caller knows, so another writer has changed it.
+    case stale(partition: Int, version: Int)
+    /// The reply does not fit the read.
+    case reply(RegistryRead)
+    /// The key is neither a sparse nor a dense chunk of bits.
+    case bits(partition: Int, key: RegistryKey)
+}

@@ -1,0 +1,75 @@
+import RandomTesting
+
+@testable import Registry
+
+/// A writer that plans and applies takes, one change at a time, so that the simulation can stop it anywhere.
+struct SimulatedWriter {
+    private let keys: RegistryKeys
+    private var caches: [PartitionCache]
+    /// The changes of the plan that are not applied yet, step by step.
+    private(set) var rest: [[(changes: PlannedChanges, name: String)]] = []
+    private var after: [PartitionCache] = []
+    private(set) var results: [DeviceResult] = []
+
+    enum Outcome: Equatable {
+        case working, done, stale
+    }
+
+    /// Takes over the registry: no change that another writer planned before is applied after this.
+    init(takingOver registry: inout FakeRegistry, _ names: inout Int) throws {
+        keys = registry.keys
+        for partition in keys.allPartitions {
+            names += 1
+            let bump = PlannedChanges(
+                partition: partition, version: registry.version(of: partition), changes: [])
+            try BrokenInvariant.unless(
+                registry.apply(bump, name: "w\(names)") == .applied, "a take-over was stale")
+        }
+        let fake = registry
+        caches = keys.allPartitions.map { fake.cache(of: $0) }
+    }
+
+    mutating func plan(
+        _ inputs: [DeviceInput], _ registry: FakeRegistry, now: Int64, reusableBefore: Int64,
+        _ names: inout Int
+    ) throws {
+        var plan = RegistryPlan(
+            inputs, keys: keys, partitions: caches, now: now, reusableBefore: reusableBefore)
+        var rounds = 0
+        while case let reads = try plan.nextReads(), !reads.isEmpty {
+            rounds += 1
+            try BrokenInvariant.unless(rounds <= 5, "more than five rounds of reads")
+            try plan.receive(reads.map { registry.reply(to: $0) })
+        }
+        results = plan.results
+        after = plan.after
+        rest = []
+        for step in PlanStep.allCases {
+            var calls: [(PlannedChanges, String)] = []
+            for changes in plan.changes(of: step) {
+                names += 1
+                calls.append((changes, "w\(names)"))
+            }
+            if !calls.isEmpty { rest.append(calls) }
+        }
+    }
+
+    /// Applies one of the next changes: any partition of the current step.
+    mutating func applyOne(_ registry: inout FakeRegistry, _ random: inout SplitMix) -> Outcome {
+        guard var step = rest.first else {
+            caches = after
+            return .done
+        }
+        let call = step.remove(at: random.int(in: 0...step.count - 1))
+        var answer = registry.apply(call.changes, name: call.name)
+        // The reply is lost, and the call is repeated.
+        if random.chance(4) { answer = registry.apply(call.changes, name: call.name) }
+        if step.isEmpty { rest.removeFirst() } else { rest[0] = step }
+        guard answer == .applied else { return .stale }
+        if rest.isEmpty {
+            caches = after
+            return .done
+        }
+        return .working
+    }
+}
