@@ -119,8 +119,8 @@ let package = Package(
         process(
             "RedisClient",
             [
-                "PushModel", "FarmPolicy", "RedisProtocol", "StoreProtocol", "RESP", "EventLoop", "Transport",
-                "OpenSSL", "Failpoints", deque, logging,
+                "PushModel", "FarmPolicy", "RedisProtocol", "StoreProtocol", "Registry", "RESP", "EventLoop",
+                "Transport", "OpenSSL", "Failpoints", deque, logging,
             ]),
         process(
             "Gateway",
@@ -359,7 +359,8 @@ let package = Package(
         .testTarget(
             name: "RedisClientTests",
             dependencies: [
-                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "RedisClient", "Delivery",
+                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "Registry", "RedisClient",
+                "Delivery", logging,
                 "LoopTesting", "RESP", "RedisProtocol", "PushModel",
                 "EventLoop",
                 "Transport",
@@ -389,6 +390,13 @@ let package = Package(
             name: "binary-load",
             dependencies: ["APNs", "BinaryProtocol", "EventLoop", "OpenSSL", "Transport"],
             path: "Tests/Tools/BinaryLoad", swiftSettings: strict),
+        // Measures processor time and memory of the registry of devices.
+        .executableTarget(
+            name: "registry-load",
+            dependencies: [
+                "FarmHarness", "RandomTesting", "Registry", "StoreProtocol", "RedisProtocol",
+            ],
+            path: "Tests/Tools/RegistryLoad", swiftSettings: strict),
         // Helpers of the benches: numbers, tables, pictures, and facts about the machine.
         .target(
             name: "BenchKit", dependencies: ["FarmHarness"], path: "Tests/Tools/BenchKit",

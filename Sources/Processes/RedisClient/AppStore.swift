@@ -13,6 +13,11 @@ package import StoreProtocol
         self.connection = connection
     }
 
+    /// - Parameter keys: the keys of an app, or those of a partition of its registry.
+    package init(keys: Keys, connection: RedisConnection) {
+        (self.keys, self.connection) = (keys, connection)
+    }
+
     /// Sends a request. `then` is called exactly once, on the loop. Use this function for work that is done for each
     /// batch, because such work must not suspend.
     package func send<Step: Request>(
