@@ -17,7 +17,7 @@ import StoreProtocol
             RedisAccessCheck(location: client.location).finding,
         ]
         return try await own + AdmissionCheck(client: client).findings()
-            + InboxCheck(client: client).findings()
+            + InboxCheck(client: client).findings() + RecordEncodingCheck(client: client).findings()
     }
 
     private func version(_ info: RedisInfo) -> Finding {
@@ -157,6 +157,36 @@ struct RedisAccessCheck {
             theirs < ours
                 ? "\(name) has version \(theirs), older than \(ours)" : "\(name), version \(theirs)",
             advice: "A coordinator of this release replaces it when it starts.")
+    }
+}
+
+/// Checks that Redis stores the records of devices in its small encoding.
+@Loop struct RecordEncodingCheck {
+    let client: FarmClient
+
+    func findings() async throws(CommandFailure) -> [Finding] {
+        var findings: [Finding] = []
+        for app in client.configuration.apps {
+            let encodings = try await client.ask { registry throws(RedisError) in
+                try await registry.recordEncodings(of: app.name)
+            }
+            if let finding = Self.finding(encodings, of: app.name) { findings.append(finding) }
+        }
+        return findings
+    }
+
+    /// - Parameter encodings: the encodings of some hashes with records.
+    /// - Returns: nil if the app has no stored devices.
+    nonisolated static func finding(_ encodings: [String], of app: String) -> Finding? {
+        guard !encodings.isEmpty else { return nil }
+        let large = encodings.count { $0 == "hashtable" }
+        return Finding(
+            app, .warning, when: large > 0,
+            large == 0
+                ? "devices are stored in the small encoding"
+                : "devices take twice the memory: \(large) of \(encodings.count) hashes are hash tables",
+            advice: "CONFIG SET hash-max-listpack-value 1024, and put it into redis.conf; "
+                + "a restart of Redis then makes existing hashes small.")
     }
 }
 
