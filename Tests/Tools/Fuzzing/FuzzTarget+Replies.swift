@@ -43,6 +43,8 @@ extension FuzzTarget {
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
         Refuse.self,
         ReleaseLeases.self, ResumePaused.self, RenewLeases.self, Replay.self, Report.self, ResumeApp.self,
+        ApplyChanges.self, InitRegistryField.self, ReadFields.self, ReadHash.self, ReadLength.self,
+        ReadLowestMembers.self, ReadRegistrySettings.self, ReadString.self,
         ScanJobRecords.self,
         ScanBatches.self,
         Settle.self,
