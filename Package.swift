@@ -290,7 +290,7 @@ let package = Package(
             name: "Fuzzing",
             dependencies: [
                 "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "RedisProtocol",
-                "StoreProtocol", "RedisClient", "Scheduling",
+                "StoreProtocol", "RedisClient", "Scheduling", "Registry",
                 "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],

@@ -1,0 +1,112 @@
+import PushModel
+
+/// What a device input may contain beyond the form of its values.
+package struct DeviceInputRules: Sendable {
+    /// The environment of an address that names none.
+    package var environment: DeviceAddress.Environment
+    /// Whether a time zone exists. The argument has the form of a zone's name.
+    package var hasZone: @Sendable (String) -> Bool
+
+    /// The maximum number of tags in one list of a device input.
+    package static let mostTags = 200
+    /// The maximum size of a device input, in bytes.
+    package static let mostBytes = 65_536
+
+    package init(
+        environment: DeviceAddress.Environment = .production,
+        hasZone: @escaping @Sendable (String) -> Bool = { _ in true }
+    ) {
+        (self.environment, self.hasZone) = (environment, hasZone)
+    }
+}
+
+/// Parses an entry of the list of device inputs strictly.
+///
+/// An entry has one of four forms. `{"id", "token", …}` or `{"id", "addresses": […], …}` registers or replaces a
+/// device. `{"id", "remove": true}` removes a device. `{"id", "add_tags": […], "remove_tags": […]}` changes the tags
+/// of a device. `{"forget_user": …}` removes all devices of a user.
+package enum DeviceInputParser {
+    /// - Parameter raw: the entry's bytes from the producer.
+    package static func parse(
+        _ raw: [UInt8], rules: DeviceInputRules = DeviceInputRules()
+    ) throws(DeviceInputError) -> DeviceInput {
+        guard raw.count <= DeviceInputRules.mostBytes else {
+            throw DeviceInputError(
+                field: DeviceValueReader.whole, position: DeviceInputRules.mostBytes,
+                reason: "larger than \(DeviceInputRules.mostBytes) bytes: \(raw.count)")
+        }
+        return try raw.withUnsafeBufferPointer { (bytes) throws(DeviceInputError) in
+            var reader = DeviceInputReader(UnsafeRawBufferPointer(bytes), rules: rules)
+            try reader.read()
+            return try input(reader)
+        }
+    }
+
+    private static func input(_ reader: DeviceInputReader) throws(DeviceInputError) -> DeviceInput {
+        if let user = reader.texts[.forgetUser] {
+            try refuseOthers(than: [.forgetUser], in: reader)
+            return .forget(user: user)
+        }
+        guard let id = reader.id else { throw reader.error(.id, "\"id\" is missing; it names the device") }
+        if reader.has(.remove) {
+            try refuseOthers(than: [.remove, .id], in: reader)
+            return .remove(id: id)
+        }
+        if reader.has(.addTags) || reader.has(.removeTags) {
+            let leading: DeviceField = reader.has(.addTags) ? .addTags : .removeTags
+            try refuseOthers(than: [leading, .id, .addTags, .removeTags], in: reader)
+            return try change(of: id, reader)
+        }
+        return .set(try fields(of: id, reader))
+    }
+
+    /// - Parameter fields: the allowed fields. The first field decides the form of the input.
+    private static func refuseOthers(
+        than fields: [DeviceField], in reader: DeviceInputReader
+    ) throws(DeviceInputError) {
+        for field in DeviceField.allCases where reader.has(field) && !fields.contains(field) {
+            throw reader.error(
+                field,
+                "\"\(fields[0].rawValue)\" and \"\(field.rawValue)\" exclude each other; send two inputs")
+        }
+    }
+
+    private static func change(
+        of id: String, _ reader: DeviceInputReader
+    ) throws(DeviceInputError) -> DeviceInput {
+        let (added, removed) = (unique(reader.tags[.addTags]), unique(reader.tags[.removeTags]))
+        if let both = added.first(where: removed.contains) {
+            throw reader.error(.removeTags, "\"add_tags\" and \"remove_tags\" both have \"\(both)\"")
+        }
+        guard !added.isEmpty || !removed.isEmpty else {
+            throw reader.error(
+                reader.has(.addTags) ? .addTags : .removeTags, "the input adds and removes no tag")
+        }
+        return .change(id: id, addTags: added, removeTags: removed)
+    }
+
+    private static func fields(
+        of id: String, _ reader: DeviceInputReader
+    ) throws(DeviceInputError) -> DeviceFields {
+        if reader.has(.addresses) {
+            for field in DeviceField.ofAddress where reader.has(field) {
+                let name = field.rawValue
+                throw reader.error(
+                    field,
+                    "\"addresses\" and \"\(name)\" exclude each other; put \"\(name)\" into each address")
+            }
+        } else if !reader.has(.token) {
+            throw reader.error(
+                .token,
+                "\"token\" is missing; an input needs \"token\", \"addresses\", \"remove\", \"add_tags\" or "
+                    + "\"remove_tags\" beside \"id\"")
+        }
+        return DeviceFields(
+            id: id, addresses: reader.addresses, user: reader.texts[.user], tags: unique(reader.tags[.tags]),
+            zone: reader.texts[.zone], lang: reader.texts[.lang], platform: reader.texts[.platform],
+            app: reader.texts[.app], os: reader.texts[.os], model: reader.texts[.model])
+    }
+
+    /// The tags in ascending order, each once.
+    private static func unique(_ tags: [String]?) -> [String] { Set(tags ?? []).sorted() }
+}

@@ -1,0 +1,153 @@
+import PushModel
+
+/// Reads and checks single values of a device input, and names the value's field in errors.
+struct DeviceValueReader {
+    private(set) var scanner: JSONScanner
+    /// The field whose value is being read, such as `tags` or `addresses[2].token`.
+    var path = DeviceValueReader.whole
+    /// The device's id, if it was read.
+    private(set) var device: String?
+    private let rules: DeviceInputRules
+
+    /// The name of the input as a whole, where errors name a field.
+    static let whole = "device"
+
+    init(_ bytes: UnsafeRawBufferPointer, rules: DeviceInputRules) {
+        (scanner, self.rules) = (JSONScanner(bytes), rules)
+    }
+
+    /// The offset of the next byte.
+    var position: Int { scanner.position }
+
+    mutating func id() throws(DeviceInputError) -> String {
+        let id = try text(mustBe: DeviceText.idRule, DeviceText.isID)
+        device = id
+        return id
+    }
+
+    mutating func user() throws(DeviceInputError) -> String {
+        try text(mustBe: DeviceText.idRule, DeviceText.isID)
+    }
+
+    mutating func version() throws(DeviceInputError) -> String {
+        try text(mustBe: DeviceText.versionRule, DeviceText.isVersion)
+    }
+
+    mutating func platform() throws(DeviceInputError) -> String { try word(among: DeviceText.platforms) }
+
+    mutating func tags() throws(DeviceInputError) -> [String] {
+        let field = path
+        guard try kind() == .array else { throw try wrong("an array of strings") }
+        try scan { (scanner) throws(JSONError) in try scanner.enterArray() }
+        var tags: [String] = []
+        while try scan({ (scanner) throws(JSONError) in try scanner.nextElement() }) {
+            guard tags.count < DeviceInputRules.mostTags else {
+                path = field
+                throw error(
+                    "\"\(field)\" may have at most \(DeviceInputRules.mostTags) tags", at: position)
+            }
+            path = "\(field)[\(tags.count)]"
+            tags.append(try text(mustBe: DeviceText.tagRule, DeviceText.isTag))
+        }
+        path = field
+        return tags
+    }
+
+    mutating func zone() throws(DeviceInputError) -> String {
+        let position = position
+        let zone = try text(mustBe: DeviceText.zoneRule, DeviceText.isZone)
+        guard rules.hasZone(zone) else {
+            throw error("\"\(path)\" is \"\(Excerpt.of(zone))\", which is no known time zone", at: position)
+        }
+        return zone
+    }
+
+    mutating func language() throws(DeviceInputError) -> String {
+        let position = position
+        let text = try text(mustBe: DeviceText.languageRule)
+        guard let language = DeviceText.language(text) else {
+            let hint = text.contains("_") ? "; use - instead of _" : ""
+            throw error(
+                "\"\(path)\" must be \(DeviceText.languageRule); this is \"\(Excerpt.of(text))\"\(hint)",
+                at: position)
+        }
+        return language
+    }
+
+    /// Reads `true`.
+    mutating func readTrue() throws(DeviceInputError) {
+        guard try kind() == .boolean, scanner.bytes[position] == UInt8(ascii: "t") else {
+            throw try wrong("true; leave the field out to keep the device")
+        }
+        try skipValue()
+    }
+
+    /// A string that is one of the words.
+    private mutating func word(among words: [String]) throws(DeviceInputError) -> String {
+        let position = position
+        let quoted = words.map { "\"\($0)\"" }
+        let rule =
+            quoted.count == 1
+            ? quoted[0] : quoted.dropLast().joined(separator: ", ") + " or " + (quoted.last ?? "")
+        let word = try text(mustBe: rule)
+        guard words.contains(word) else {
+            let nearest = NearestWord.find(word, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+            throw error(
+                "\"\(path)\" must be \(rule); this is \"\(Excerpt.of(word))\"\(nearest)", at: position)
+        }
+        return word
+    }
+
+    mutating func word<T: NamedDeviceWord>() throws(DeviceInputError) -> T {
+        let word = try word(among: T.allCases.map(\.name))
+        guard let value = T.allCases.first(where: { $0.name == word }) else {
+            preconditionFailure("\(word) is a word of \(T.self)")
+        }
+        return value
+    }
+
+    /// A string that the rule allows.
+    mutating func text(
+        mustBe rule: String, _ isAllowed: (String) -> Bool = { _ in true }
+    ) throws(DeviceInputError) -> String {
+        guard try kind() == .string else { throw try wrong(rule) }
+        let position = position
+        let string = try scan { (scanner) throws(JSONError) in try scanner.string() }
+        let text = scanner.text(string)
+        guard isAllowed(text) else {
+            throw error("\"\(path)\" must be \(rule); this is \"\(Excerpt.of(text))\"", at: position)
+        }
+        return text
+    }
+
+    mutating func kind() throws(DeviceInputError) -> JSONKind {
+        try scan { (scanner) throws(JSONError) in try scanner.kind() }
+    }
+
+    private mutating func skipValue() throws(DeviceInputError) {
+        try scan { (scanner) throws(JSONError) in _ = try scanner.skipValue() }
+    }
+
+    // MARK: Errors
+
+    mutating func scan<Result>(
+        _ step: (inout JSONScanner) throws(JSONError) -> Result
+    ) throws(DeviceInputError) -> Result {
+        do throws(JSONError) { return try step(&scanner) } catch {
+            throw self.error("the input is not valid JSON: \(error.description)", at: error.position)
+        }
+    }
+
+    /// The error for the value at the position, which has the wrong kind.
+    mutating func wrong(_ rule: String) throws(DeviceInputError) -> DeviceInputError {
+        let kind = try kind()
+        let position = position
+        try skipValue()
+        let hint = kind == .null ? "null; leave the field out if it is unknown" : kind.rawValue
+        return error("\"\(path)\" must be \(rule); this is \(hint)", at: position)
+    }
+
+    func error(_ reason: String, at position: Int) -> DeviceInputError {
+        DeviceInputError(field: path, position: position, reason: reason, device: device)
+    }
+}

@@ -1,0 +1,31 @@
+/// The device inputs of one take, after their texts are parsed.
+package struct ParsedDeviceInputs: Sendable {
+    /// A refused input.
+    package struct Refusal: Equatable, Sendable {
+        /// The input's place in the take, from 0.
+        package let place: Int
+        package let error: DeviceInputError
+    }
+
+    /// The inputs that can be applied, in order.
+    package private(set) var inputs: [DeviceInput] = []
+    /// The place of each element of ``inputs`` in the take, from 0.
+    package private(set) var places: [Int] = []
+    /// The refused inputs, in order of their places.
+    package private(set) var refusals: [Refusal] = []
+    /// The number of parsed texts.
+    package var count: Int { inputs.count + refusals.count }
+
+    package init() {}
+
+    /// Parses the next text of the take.
+    package mutating func append(_ raw: [UInt8], rules: DeviceInputRules) {
+        let place = count
+        do throws(DeviceInputError) {
+            inputs.append(try DeviceInputParser.parse(raw, rules: rules))
+            places.append(place)
+        } catch {
+            refusals.append(Refusal(place: place, error: error))
+        }
+    }
+}

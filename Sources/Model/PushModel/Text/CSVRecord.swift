@@ -1,0 +1,102 @@
+/// One record of comma-separated values.
+///
+/// Cells are separated by the separator, records by CR LF or LF. A cell in quotation marks may contain separators, line
+/// ends, and quotation marks that are written twice.
+/// - Source: RFC 4180, section 2.
+package struct CSVRecord: Equatable, Sendable {
+    /// The bytes of each cell, without the quotation marks around it.
+    package let cells: [[UInt8]]
+    /// The offset of the first byte after the record and its line end.
+    package let end: Int
+
+    package init(cells: [[UInt8]], end: Int) { (self.cells, self.end) = (cells, end) }
+
+    /// Why bytes are not a record.
+    package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The bytes end within the record. More bytes may complete it.
+        case incomplete
+        /// A quotation mark is in a cell that does not begin with one.
+        case quoteInPlainCell
+        /// A cell goes on after its closing quotation mark.
+        case textAfterQuote
+
+        package var description: String {
+            switch self {
+            case .incomplete: "a quotation mark is not closed"
+            case .quoteInPlainCell:
+                "a cell with a quotation mark must begin and end with one; write \"\" inside"
+            case .textAfterQuote: "text follows the closing quotation mark of a cell"
+            }
+        }
+    }
+
+    /// Reads the record that starts at `start`.
+    ///
+    /// - Parameters:
+    ///   - isAtEnd: whether no bytes follow, so that the last record needs no line end.
+    package init(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, separator: UInt8, isAtEnd: Bool
+    ) throws(Fault) {
+        var cells: [[UInt8]] = []
+        var offset = start
+        while true {
+            let cell = try Self.cell(bytes, &offset, separator: separator)
+            cells.append(cell)
+            guard offset < bytes.count else {
+                guard isAtEnd else { throw .incomplete }
+                break
+            }
+            let next = bytes[offset]
+            offset += 1
+            if next == UInt8(ascii: "\n") { break }
+        }
+        (self.cells, end) = (cells, offset)
+    }
+
+    /// Reads a cell and moves to the separator, the LF or the end after the cell.
+    private static func cell(
+        _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, separator: UInt8
+    ) throws(Fault) -> [UInt8] {
+        guard offset < bytes.count, bytes[offset] == quote else {
+            let start = offset
+            while offset < bytes.count, bytes[offset] != separator, bytes[offset] != UInt8(ascii: "\n") {
+                guard bytes[offset] != quote else { throw .quoteInPlainCell }
+                offset += 1
+            }
+            var end = offset
+            if end > start, bytes[end - 1] == UInt8(ascii: "\r"), !isSeparator(bytes, end, separator) {
+                end -= 1
+            }
+            return Array(bytes[start..<end])
+        }
+        offset += 1
+        var cell: [UInt8] = []
+        while true {
+            guard offset < bytes.count else { throw .incomplete }
+            let byte = bytes[offset]
+            offset += 1
+            if byte != quote {
+                cell.append(byte)
+            } else if offset < bytes.count, bytes[offset] == quote {
+                cell.append(quote)
+                offset += 1
+            } else {
+                break
+            }
+        }
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: "\r") { offset += 1 }
+        guard
+            offset == bytes.count || bytes[offset] == UInt8(ascii: "\n")
+                || bytes[offset] == separator && bytes[offset - 1] == quote
+        else { throw .textAfterQuote }
+        return cell
+    }
+
+    private static func isSeparator(_ bytes: UnsafeRawBufferPointer, _ offset: Int, _ separator: UInt8)
+        -> Bool
+    {
+        offset < bytes.count && bytes[offset] == separator
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+}
