@@ -140,8 +140,8 @@ let package = Package(
         process(
             "Intake",
             [
-                "PushModel", "JobSplitting", "ControlChannel", "FarmPolicy", "EventLoop", "StoreProtocol",
-                "RedisClient",
+                "PushModel", "JobSplitting", "Registry", "ControlChannel", "FarmPolicy", "EventLoop",
+                "StoreProtocol", "RedisClient",
                 "Supervision", "Failpoints", logging,
             ]),
         process(
@@ -169,7 +169,7 @@ let package = Package(
                 "FarmPolicy", "StoreProtocol", "RedisClient",
                 "EventLoop", "Supervision",
                 "PushModel", "POSIX", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs",
-                "BinaryProtocol", "Gateway", "Variants", "DeviceModel", "Charts",
+                "BinaryProtocol", "Gateway", "Variants", "DeviceModel", "Charts", "Registry",
                 argumentParser,
                 logging,
             ],
@@ -334,7 +334,8 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "FarmHarness", "Intake", "JobSplitting", "Coordinator", "ControlChannel", "StoreProtocol",
+                "FarmHarness", "Intake", "JobSplitting", "Registry", "Coordinator", "ControlChannel",
+                "StoreProtocol",
                 "RedisClient",
                 "FarmPolicy",
                 "PushModel", "RESP", "RedisProtocol",
@@ -465,8 +466,8 @@ let package = Package(
         .testTarget(
             name: "FarmTests",
             dependencies: [
-                "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "RESP", "RedisProtocol",
-                "OpenSSL",
+                "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "Registry", "RESP",
+                "RedisProtocol", "OpenSSL",
                 "Simulator",
             ],
             exclude: ["Recorded"],

@@ -64,7 +64,8 @@ import Testing
         .app(
             IntakeSetup(
                 name: "demo", topic: "com.example", maxJobBytes: 1 << 40, maxTokens: 100_000,
-                maxPayloadBytes: 2048, hasOneTopic: true, jobRecords: 1 << 33, jobRecordSeconds: 7)),
+                maxPayloadBytes: 2048, hasOneTopic: true, isSandbox: true, jobRecords: 1 << 33,
+                jobRecordSeconds: 7)),
         .forget(app: "demo"), .fence(app: "demo", token: Array("1:abc:host".utf8)),
         .fence(app: "demo", token: []), .finish(withinMilliseconds: 5000),
     ]
@@ -77,6 +78,7 @@ import Testing
                 (heartbeat.jobs, heartbeat.refused, heartbeat.pushes, heartbeat.residentBytes) = (
                     1 << 40, 2, 3, 4
                 )
+                (heartbeat.deviceInputs, heartbeat.refusedDeviceInputs) = (1 << 41, 5)
                 return heartbeat
             }()),
         .works(app: "demo"), .idle(app: "demo"), .delayed(app: "demo", milliseconds: 1 << 41),

@@ -62,6 +62,8 @@ package struct IntakeSetup: Equatable, Sendable {
     package var hasOneTopic: Bool
     /// Topics that jobs may use besides the app's topic; nil: any topic.
     package var topics: [String]?
+    /// Whether a device's address that names no environment is an address of the sandbox.
+    package var isSandbox: Bool
     /// The maximum number of job records of finished jobs to keep.
     package var jobRecords: UInt64
     /// How many seconds to keep the job record of a finished job.
@@ -69,11 +71,13 @@ package struct IntakeSetup: Equatable, Sendable {
 
     package init(
         name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, maxPayloadBytes: UInt32 = 0,
-        hasOneTopic: Bool = false, topics: [String]? = nil, jobRecords: UInt64, jobRecordSeconds: UInt64
+        hasOneTopic: Bool = false, topics: [String]? = nil, isSandbox: Bool = false, jobRecords: UInt64,
+        jobRecordSeconds: UInt64
     ) {
         (self.name, self.topic) = (name, topic)
         (self.maxJobBytes, self.maxTokens) = (maxJobBytes, maxTokens)
         (self.maxPayloadBytes, self.hasOneTopic, self.topics) = (maxPayloadBytes, hasOneTopic, topics)
+        self.isSandbox = isSandbox
         (self.jobRecords, self.jobRecordSeconds) = (jobRecords, jobRecordSeconds)
     }
 }
@@ -81,12 +85,12 @@ package struct IntakeSetup: Equatable, Sendable {
 extension IntakeSetup: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(name, topic, maxJobBytes, maxTokens, maxPayloadBytes)
-        writer.write(hasOneTopic, topics, jobRecords, jobRecordSeconds)
+        writer.write(hasOneTopic, topics, isSandbox, jobRecords, jobRecordSeconds)
     }
 
     package init(from reader: inout ControlReader) throws(ControlError) {
         (name, topic, maxJobBytes, maxTokens, maxPayloadBytes) = try reader.readAll()
-        (hasOneTopic, topics, jobRecords, jobRecordSeconds) = try reader.readAll()
+        (hasOneTopic, topics, isSandbox, jobRecords, jobRecordSeconds) = try reader.readAll()
     }
 }
 
@@ -114,16 +118,22 @@ package enum IntakeNotice: Equatable, Sendable {
         /// The number of pushes that were put into batches.
         package var pushes: UInt64 = 0
         package var residentBytes: UInt64 = 0
+        /// The number of finished device inputs, including refused inputs.
+        package var deviceInputs: UInt64 = 0
+        package var refusedDeviceInputs: UInt64 = 0
 
         package init() {}
     }
 }
 
 extension IntakeNotice.Heartbeat: ControlValue {
-    package func write(to writer: inout ControlWriter) { writer.write(jobs, refused, pushes, residentBytes) }
+    package func write(to writer: inout ControlWriter) {
+        writer.write(jobs, refused, pushes, residentBytes, deviceInputs, refusedDeviceInputs)
+    }
 
     package init(from reader: inout ControlReader) throws(ControlError) {
-        (jobs, refused, pushes, residentBytes) = try reader.readAll()
+        (jobs, refused, pushes) = try reader.readAll()
+        (residentBytes, deviceInputs, refusedDeviceInputs) = try reader.readAll()
     }
 }
 

@@ -43,6 +43,20 @@ extension Duration: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(wholeMilliseconds) }
 }
 
+/// The timeout of a blocking command, in seconds.
+struct BlockingTime: CommandArgument {
+    private let timeout: Duration
+
+    init(_ timeout: Duration) { self.timeout = timeout }
+
+    func write(to command: inout RESPCommand, _ keys: Keys) {
+        // At least a millisecond: for 0, Redis would wait without limit.
+        let milliseconds = max(1, timeout.wholeMilliseconds)
+        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
+        command.append("\(milliseconds / 1000).\(fraction)")
+    }
+}
+
 /// The keys of a script, after the number of keys.
 enum ScriptKeys: CommandArgument {
     case prefix

@@ -36,6 +36,10 @@ package struct Keys: Hashable, Sendable {
     package var refused: [UInt8] { key("refused") }
     /// A hash: the number of refused jobs and the number of duplicate jobs.
     package var refusals: [UInt8] { key("refusals") }
+    /// A hash: the step of the device intake, and the numbers of finished and of refused device inputs.
+    package var deviceInputs: [UInt8] { key("device_inputs") }
+    /// A stream: refused device inputs.
+    package var refusedDevices: [UInt8] { key("refused_devices") }
     /// The stream of dead letters.
     package var deadLetters: [UInt8] { key("dead_letters") }
     /// A hash: the number of dead letters, and the bytes of the audit of outcomes.

@@ -20,6 +20,8 @@ package enum Script: String, CaseIterable, Sendable {
     case updateApp = "update_app"
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
+    case takeDevices = "take_devices"
+    case finishDevices = "finish_devices"
     case checkAccounting = "check_accounting"
     case applyChanges = "apply_changes"
 
@@ -59,6 +61,8 @@ package enum Script: String, CaseIterable, Sendable {
         case .take: PackageResources.take_lua
         case .refuse: PackageResources.refuse_lua
         case .intakeCrash: PackageResources.intake_crash_lua
+        case .takeDevices: PackageResources.take_devices_lua
+        case .finishDevices: PackageResources.finish_devices_lua
         case .split: PackageResources.split_lua
         case .checkout: PackageResources.checkout_lua
         case .report: PackageResources.report_lua

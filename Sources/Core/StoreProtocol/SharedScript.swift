@@ -7,7 +7,10 @@ enum SharedScript: String, CaseIterable {
     case appPause = "app_pause"
     case suppression
     case takenJobs = "taken_jobs"
-    case refusals, accounting
+    case refusalCounts = "refusal_counts"
+    case refusals
+    case deviceRefusals = "device_refusals"
+    case accounting
     case pauseEntries = "pause_entries"
     case deadLetters = "dead_letters"
 
@@ -35,7 +38,9 @@ enum SharedScript: String, CaseIterable {
         case .appPause: PackageResources.app_pause_lua
         case .suppression: PackageResources.suppression_lua
         case .takenJobs: PackageResources.taken_jobs_lua
+        case .refusalCounts: PackageResources.refusal_counts_lua
         case .refusals: PackageResources.refusals_lua
+        case .deviceRefusals: PackageResources.device_refusals_lua
         case .accounting: PackageResources.accounting_lua
         case .pauseEntries: PackageResources.pause_entries_lua
         case .deadLetters: PackageResources.dead_letters_lua

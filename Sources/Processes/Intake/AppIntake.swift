@@ -18,7 +18,7 @@ import StoreProtocol
     /// Whether the current work may crash the process. The coordinator is notified before the work begins.
     private(set) var isWorking = false
     let limits: StepLimits
-    private let watcher: InboxWatcher
+    private let watcher: InboxWatcher<NextJob>
     var queue: IntakeQueue
     /// The fencing token that proves that this host owns the app's intake; nil if this host does not own it.
     private var token: FenceToken?
@@ -46,7 +46,8 @@ import StoreProtocol
         log[metadataKey: "app"] = "\(setup.name)"
         self.log = log
         store = AppStore(app: setup.name, connection: context.redis)
-        watcher = InboxWatcher(app: setup.name, settings: context.redis.settings)
+        watcher = InboxWatcher(
+            app: setup.name, settings: context.redis.settings, NextJob(timeout: WatchTimes.longest))
         queue = IntakeQueue(shards: context.shards, limits: limits)
     }
 
@@ -112,7 +113,7 @@ import StoreProtocol
             if let heldBack {
                 await wakeUp.wait(atMost: heldBack)
             } else {
-                while isDrained, mayServe(token), let job = await watcher.next(), mayServe(token) {
+                while isDrained, mayServe(token), let job = await watcher.next() ?? nil, mayServe(token) {
                     try await splitAlone(job, token)
                 }
             }

@@ -2,35 +2,31 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Waits for the next job in an inbox, on its own connection, with a blocking Redis command.
-@Loop final class InboxWatcher {
+/// Waits for the next entry of a list that producers write, on its own connection, with a blocking Redis command.
+@Loop final class InboxWatcher<Wait: Request> {
     private let app: String
     private let settings: RedisSettings
+    private let request: Wait
     private var connection: RedisConnection?
 
-    /// The maximum time for which the Redis command blocks. After this time, the intake reads the taken jobs even if no
-    /// job has arrived.
-    private static let longest = Duration.seconds(5)
-    /// The time between two reads of the taken jobs while the watcher has no connection.
-    private static let pause = Duration.milliseconds(50)
-
-    init(app: String, settings: RedisSettings) {
-        (self.app, self.settings) = (app, settings)
+    /// - Parameter request: waits for the next entry, and moves the entry to the entries that the intake has taken.
+    init(app: String, settings: RedisSettings, _ request: Wait) {
+        (self.app, self.settings, self.request) = (app, settings, request)
     }
 
-    /// Waits for the next job, which Redis moves out of the inbox. If the result is nil, read the taken jobs,
-    /// because Redis may have moved a job.
-    func next() async -> [UInt8]? {
+    /// Waits for the next entry, which Redis moves out of the list. If the result is nil, read the taken entries, because
+    /// Redis may have moved an entry.
+    func next() async -> Wait.Reply? {
         let connection = connection ?? open()
         if connection.isReady {
             let store = AppStore(app: app, connection: connection)
-            do throws(StoreError) { return try await store.perform(NextJob(timeout: Self.longest)) } catch {
-                // After any error, it is unknown whether Redis has moved a job. So the caller reads the taken jobs; if
+            do throws(StoreError) { return try await store.perform(request) } catch {
+                // After any error, it is unknown whether Redis has moved an entry. So the caller reads the taken entries; if
                 // the error persists, that read reports it.
             }
         }
         // If the task is cancelled, the sleep ends early, and the caller ends.
-        _ = try? await Loop.sleep(for: Self.pause)
+        _ = try? await Loop.sleep(for: WatchTimes.pause)
         return nil
     }
 
@@ -46,6 +42,15 @@ import StoreProtocol
         self.connection = connection
         return connection
     }
+}
+
+/// The times of an ``InboxWatcher``.
+enum WatchTimes {
+    /// The maximum time for which the Redis command blocks. After this time, the intake reads the taken entries even if no
+    /// entry has arrived.
+    static let longest = Duration.seconds(5)
+    /// The time between two reads of the taken entries while the watcher has no connection.
+    static let pause = Duration.milliseconds(50)
 }
 
 /// Limits which apps handle their jobs at the same time.

@@ -46,6 +46,18 @@ import Testing
         }
     }
 
+    @Test func `an outdated intake can neither take nor finish device inputs`() throws {
+        let fenced = StoreError.fenced(field: "intake")
+        try expectFenced(fenced) { fixture in
+            try fixture.perform(PushDevices([Array("a".utf8)]))
+            return TakeDevices(token: fixture.token, maxInputs: 9, maxBytes: 99, maxInputBytes: 99)
+        }
+        try expectFenced(fenced) { fixture in
+            try fixture.takeDevices("a")
+            return FinishDevices(token: fixture.token, step: 1, finished: 1)
+        }
+    }
+
     @Test func `an outdated owner can neither check out, put back, quarantine nor reclaim`() throws {
         let fenced = StoreError.fenced(lease: "01")
         try expectFenced(nil) { fixture in

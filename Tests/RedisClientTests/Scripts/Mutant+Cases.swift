@@ -1,7 +1,7 @@
 extension Mutant {
     /// Faults that keep the accounting exact.
     /// The simulation cannot notice these faults, but the cases of ``ScriptCase`` notice them.
-    static let unseen = farm + letters
+    static let unseen = farm + letters + devices
 
     private static let farm = [
         Mutant(
@@ -32,7 +32,7 @@ extension Mutant {
         Mutant(
             .refuse, "keeps no original", "    words[#words + 1], words[#words + 2] = 'original', original\n",
             "\n"),
-        Mutant(.refuse, "counts no refused job", "increment(REFUSALS, what, 1)"),
+        Mutant(.refuse, "counts no refused job", "increment(counts, what, 1)"),
         Mutant(.refuse, "keeps a duplicate", "if ARGV[10] == 'duplicate' then", "if false then"),
         Mutant(
             .updateApp, "forgets an app that a coordinator serves", "< tonumber(ARGV[2]) then return 0",

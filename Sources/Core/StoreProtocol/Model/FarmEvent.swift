@@ -33,6 +33,7 @@ package struct FarmEvent: Sendable {
         case jobResumed = "job.resumed"
         case jobRepaired = "job.repaired"
         case jobReplayed = "job.replayed"
+        case deviceRefused = "device.refused"
         case batchQuarantined = "batch.quarantined"
         case appPaused = "app.paused"
         case appResumed = "app.resumed"

@@ -152,10 +152,7 @@ package struct NextJob: Request {
     package var words: [any CommandArgument] {
         let move: [any CommandArgument] = [AppKey(\.inbox), AppKey(\.taken), "LEFT", "RIGHT"]
         guard timeout > .zero else { return ["LMOVE", ArgumentList(move)] }
-        // The timeout in seconds, but at least a millisecond: for 0, Redis would wait without limit.
-        let milliseconds = max(1, timeout.wholeMilliseconds)
-        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
-        return ["BLMOVE", ArgumentList(move), "\(milliseconds / 1000).\(fraction)"]
+        return ["BLMOVE", ArgumentList(move), BlockingTime(timeout)]
     }
 
     /// The job's exact bytes; nil if no job came within the timeout.

@@ -82,3 +82,37 @@ package struct ReadRefusals: Request {
         return reply
     }
 }
+
+/// A refused device input that is kept for inspection.
+package struct RefusedDevice: Equatable, Sendable {
+    package let id: EntryID
+    /// The device's id; empty if no id could be read.
+    package let device: String
+    package let field: String
+    /// The position of the fault in the input, in bytes.
+    package let position: Int
+    package let reason: String
+    /// The input as the producer sent it, cut at ``Refuse/originalLimit``.
+    package let original: [UInt8]
+    /// The number of refused inputs that this record represents.
+    package let inputs: Int
+}
+
+/// Reads refused device inputs.
+package struct ReadRefusedDevices: Request {
+    package let words: [any CommandArgument]
+
+    package init(_ range: StreamRange, count: Int = 64) {
+        words = range.words(AppKey(\.refusedDevices), count: count)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [RefusedDevice] {
+        try ReplyReader.entries(value, Self.self).map { id, words in
+            let fields = ReplyFields(pairs: words)
+            return RefusedDevice(
+                id: id, device: fields.text("device") ?? "", field: fields.text("field") ?? "",
+                position: fields.number("position"), reason: fields.text("reason") ?? "",
+                original: fields.bytes("original") ?? [], inputs: max(1, fields.number("inputs")))
+        }
+    }
+}

@@ -17,11 +17,11 @@ local function check(key, kind)
 end
 
 local KINDS = {
-    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests' },
+    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests', 'devices', 'devices_taken' },
     hash = { 'owners', 'intake', 'paused_jobs', 'paused_tokens', 'cancels', 'paused_shards', 'batches', 'states', 'dead_letter_counts', 'suppression',
-        'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable' },
+        'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable', 'device_inputs' },
     zset = { 'delayed', 'jobs' },
-    stream = { 'results', 'events', 'refused', 'dead_letters', 'audit' },
+    stream = { 'results', 'events', 'refused', 'refused_devices', 'dead_letters', 'audit' },
 }
 check(KEYS[2], 'list')
 for kind, names in pairs(KINDS) do

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Counts an exit of an intake process against the taken jobs that it was processing.
 --
--- Uses  base, events, records, pauses, finishing, taken_jobs, refusals
+-- Uses  base, events, records, pauses, finishing, taken_jobs, refusal_counts, refusals
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 name of the process that exited; 3 whether it was working for this app only, 0/1;
 --       4 exits after which a job is refused; 5 seconds to keep a job record

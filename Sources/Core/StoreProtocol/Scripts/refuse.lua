@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Removes the first taken job, which did not parse or validate, or whose id is in use, and records the reason.
 --
--- Uses  base, events, records, pauses, finishing, taken_jobs, refusals
+-- Uses  base, events, records, pauses, finishing, taken_jobs, refusal_counts, refusals
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
 --       8 why the remaining pushes of a partly split job fail; 9 seconds to keep a job record; 10 refused, or duplicate:
@@ -21,7 +21,7 @@ if call('EXISTS', P .. 'taken') == 0 then return { err = 'TAKEN 0' } end
 local stamp = string.format('%d', now())
 local has_event
 if ARGV[10] == 'duplicate' then
-    local jobs = count_refusal('duplicates', stamp)
+    local jobs = count_refusal(REFUSALS, 'duplicates', stamp)
     has_event = jobs ~= nil
     if has_event then
         local words = { 'job', ARGV[3] }

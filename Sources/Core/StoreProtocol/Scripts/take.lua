@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Takes jobs from the inbox, for one coordinator at a time.
 --
--- Uses  base, events, records, pauses, finishing, batches, back_pressure, taken_jobs, refusals
+-- Uses  base, events, records, pauses, finishing, batches, back_pressure, taken_jobs, refusal_counts, refusals
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 jobs of `taken` that the caller knows; 3 maximum jobs; 4 maximum bytes; 5 maximum bytes of one job
 -- Reply [step, head job id or "", head offset, jobs refused here, jobs to process one by one, ms to wait before more jobs are

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Pauses and resumes an app, opens and closes it to producers, cancels jobs for producers, and returns the app's state.
 --
--- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusals, pause_entries
+-- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusal_counts, refusals, pause_entries
 -- KEYS  1 prefix; update: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
 --       | rate, pushes per second or off or "" (as configured), operator | admission, open|closed|"", operator

@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import FarmConfiguration
 import FarmPolicy
 import StoreProtocol
 
@@ -14,6 +15,7 @@ extension HostedApp {
             maxTokens: UInt32(configuration.maxTokens),
             maxPayloadBytes: UInt32(configuration.binary?.longestPayload ?? 0),
             hasOneTopic: configuration.binary != nil, topics: configuration.topics.listed,
+            isSandbox: configuration.gatewayEnvironment == AppConfiguration.Environment.sandbox.rawValue,
             jobRecords: UInt64(context.retention.jobRecords),
             jobRecordSeconds: UInt64(context.retention.jobRecordSeconds))
     }

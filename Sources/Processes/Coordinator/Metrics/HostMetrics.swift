@@ -74,6 +74,12 @@ import FarmPolicy
         page.add(
             "pushfarm_intake_pushes_total", "Pushes that the current intake process put into batches.",
             heartbeat.pushes)
+        page.add(
+            "pushfarm_intake_device_inputs_total",
+            "Device inputs that the current intake process has finished.", heartbeat.deviceInputs)
+        page.add(
+            "pushfarm_intake_refused_device_inputs_total", "Device inputs refused by the intake process.",
+            heartbeat.refusedDeviceInputs)
         page.add("pushfarm_intake_resident_memory_bytes", "Memory of the intake.", heartbeat.residentBytes)
     }
 

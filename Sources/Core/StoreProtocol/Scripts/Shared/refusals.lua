@@ -1,36 +1,8 @@
 -- Refused jobs and duplicates: their counts, events and originals.
--- Uses base, events, records, taken_jobs.
+-- Uses base, events, records, taken_jobs, refusal_counts.
 
--- `refusals` contains exact counts: all `refused` jobs, all `duplicates`, the refused jobs in the `minute` that began at `since`,
--- and the refused jobs in the minute `before`. The first OWN_EVENTS refused jobs of a minute get an event each. For further
--- refused jobs, one event per second is written. The event's field `jobs` is the number of jobs that the event represents.
--- `pending_…` counts the jobs that the next event will represent.
-local REFUSALS, OWN_EVENTS, MINUTE, SECOND = P .. 'refusals', 100, 60000, 1000
-
--- Returns whether a second has passed since the last event, or Redis's clock was set back.
-local function is_event_due(t, last_event_at) return t - last_event_at >= SECOND or last_event_at - t > MINUTE end
-
--- Counts a job as `what`: refused or duplicates. Returns the number of jobs that the caller's event must represent; nil if the
--- caller writes no event now.
-local function count_refusal(what, stamp)
-    local t = tonumber(stamp)
-    local r = call('HMGET', REFUSALS, 'since', 'minute', 'before', 'events', 'last_event_at', 'pending_' .. what)
-    for k = 1, 6 do r[k] = tonumber(r[k] or '0') or 0 end
-    local since, minute, before, events, last_event_at, pending = unpack(r)
-    if t < since or t - since >= MINUTE then
-        local is_next = t >= since and t - since < 2 * MINUTE
-        since, before = is_next and since + MINUTE or t, is_next and minute or 0
-        minute, events = 0, 0
-    end
-    if what == 'refused' then minute = minute + 1 end
-    pending = pending + 1
-    local has_event = events < OWN_EVENTS or is_event_due(t, last_event_at)
-    call('HSET', REFUSALS, 'since', string.format('%d', since), 'minute', minute, 'before', before,
-        'events', has_event and events + 1 or events, 'last_event_at', has_event and stamp or string.format('%d', last_event_at),
-        'pending_' .. what, has_event and 0 or pending)
-    increment(REFUSALS, what, 1)
-    return has_event and pending or nil
-end
+-- The hash with the counts of refused jobs and of duplicates.
+local REFUSALS = P .. 'refusals'
 
 -- Writes events for the refused jobs and the duplicates that have no event yet, if a second has passed since the last event.
 local function report_pending_refusals(t)
@@ -57,7 +29,7 @@ end
 -- Counts a refused job. Writes an event and keeps the job, unless there are too many refused jobs. Returns whether the job is
 -- kept.
 local function note_refused(stamp, job, field, position, reason, original)
-    local jobs = count_refusal('refused', stamp)
+    local jobs = count_refusal(REFUSALS, 'refused', stamp)
     if not jobs then return false end
     keep_refused(stamp, job, field, position, reason, original, jobs)
     local words = { 'field', field, 'position', position, 'reason', reason }

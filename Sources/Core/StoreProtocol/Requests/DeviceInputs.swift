@@ -1,0 +1,131 @@
+import PushModel
+package import RedisProtocol
+
+/// Takes device inputs from the list that producers write.
+///
+/// Inputs that were taken and not finished come first. So the next owner of the intake repeats the inputs of a killed intake.
+package struct TakeDevices: Request {
+    package struct Reply: Equatable, Sendable {
+        /// The number of the last step of the device intake.
+        package let step: Int
+        /// The number of inputs that this call refused because of their size.
+        package let refused: Int
+        /// The exact bytes of each input, in order.
+        package let inputs: [[UInt8]]
+    }
+
+    package static var script: Script? { .takeDevices }
+
+    package let words: [any CommandArgument]
+
+    /// - Parameters:
+    ///   - maxBytes: maximum bytes of all inputs in one reply. The first input is returned even if it exceeds this limit.
+    ///   - maxInputBytes: maximum bytes of one input. A larger input is refused.
+    ///   - process: the unique name of a process that tries the first taken input alone, because the input may have crashed an
+    ///     earlier process. Nil: this process has survived its last try, and takes more inputs.
+    package init(
+        token: FenceToken, maxInputs: Int, maxBytes: Int, maxInputBytes: Int, triedBy process: String? = nil
+    ) {
+        words = [
+            ScriptKeys.prefix, token, maxInputs, maxBytes, maxInputBytes, process, Self.mostTries,
+        ]
+    }
+
+    /// An input that so many processes tried, and did not survive, is refused as poison.
+    private static let mostTries = 3
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        let (step, refused) = (try reader.integer(), try reader.integer())
+        var inputs: [[UInt8]] = []
+        while !reader.isAtEnd { inputs.append(try reader.bytes()) }
+        return Reply(step: step, refused: refused, inputs: inputs)
+    }
+}
+
+/// Removes the first taken device inputs, whose changes are applied, and records which of the inputs are refused.
+package struct FinishDevices: Request {
+    /// A refused input, and why.
+    package struct Refusal: Equatable, Sendable {
+        /// The input's place among the finished inputs, from 0.
+        package let place: Int
+        /// The device's id, if it could be read.
+        package let device: String?
+        package let field: String
+        /// The position of the fault in the input, in bytes.
+        package let position: Int
+        package let reason: String
+
+        package init(place: Int, device: String?, field: String, position: Int, reason: String) {
+            (self.place, self.device, self.field) = (place, device, field)
+            (self.position, self.reason) = (position, reason)
+        }
+    }
+
+    package enum Reply: Equatable, Sendable {
+        /// The inputs are removed. So many of the refused inputs got an event of their own.
+        case done(events: Int)
+        /// An earlier call did this step.
+        case doneBefore
+    }
+
+    package static var script: Script? { .finishDevices }
+
+    package let words: [any CommandArgument]
+
+    /// - Parameters:
+    ///   - step: the number of the last step plus 1.
+    ///   - finished: the number of inputs to remove, refused inputs included.
+    package init(token: FenceToken, step: Int, finished: Int, refused: [Refusal] = []) {
+        var words: [any CommandArgument] = [ScriptKeys.prefix, token, step, finished]
+        for refusal in refused {
+            words += [refusal.place, refusal.device, refusal.field, refusal.position, refusal.reason]
+        }
+        self.words = words
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        let isDone = try reader.flag()
+        let events = try reader.integer()
+        return isDone ? .done(events: events) : .doneBefore
+    }
+}
+
+/// Waits for the next device input and moves it to the end of the taken inputs. The command needs a separate connection, because
+/// it blocks.
+///
+/// This command needs no fence, because the next ``TakeDevices`` returns the moved input.
+package struct AwaitDevice: Request {
+    package let blocking: Duration
+
+    /// - Parameter timeout: how long to wait for an input; more than zero.
+    package init(timeout: Duration) { blocking = timeout }
+
+    package var words: [any CommandArgument] {
+        ["BLMOVE", AppKey(\.devices), AppKey(\.devicesTaken), "LEFT", "RIGHT", BlockingTime(blocking)]
+    }
+
+    /// Whether an input was moved within the timeout.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { !value.isNull }
+}
+
+/// Adds device inputs to the list that producers write. Repeated inputs do no harm.
+package struct PushDevices: Request {
+    /// The number of inputs in the list.
+    package typealias Reply = Int
+
+    package let words: [any CommandArgument]
+
+    /// - Parameter inputs: at least one input.
+    package init(_ inputs: [[UInt8]]) { words = ["RPUSH", AppKey(\.devices), ArgumentList(inputs)] }
+}
+
+/// Counts the device inputs of an app that are not finished.
+package struct CountDevices: Request {
+    package typealias Reply = Int
+
+    package init() {}
+
+    package var words: [any CommandArgument] { ["LLEN", AppKey(\.devices)] }
+}

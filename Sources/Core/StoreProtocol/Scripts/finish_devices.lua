@@ -1,0 +1,32 @@
+#!lua flags=allow-oom
+-- Removes the first inputs from `devices_taken`, after their changes are applied, and records the refused inputs among them.
+--
+-- Uses  base, events, records, refusal_counts, device_refusals
+-- KEYS  1 prefix
+-- ARGV  1 intake token; 2 step; 3 finished inputs, refused inputs included; then for each refused input, in order: 4 its place
+--       among the finished inputs, from 0; 5 device id or ""; 6 field; 7 position; 8 reason
+-- Reply [1, refused inputs with an event]; [0, 0] if this step was done before
+-- Fence the intake's token and the step. STEP n: another step was done. TAKEN n: fewer inputs are taken, for example because Redis
+--       lost recent writes. The caller must take again.
+-- OOM   allowed: the call frees more memory than the refused inputs need.
+-- Again the device intake is at this step, and nothing happens.
+if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
+local step, finished = tonumber(ARGV[2]), tonumber(ARGV[3])
+local done = tonumber(call('HGET', DEVICE_INPUTS, 'step') or '0') or 0
+if step == done then return { 0, 0 } end
+if step ~= done + 1 then return { err = 'STEP ' .. done } end
+local length = call('LLEN', DEVICES_TAKEN)
+if length < finished then return { err = 'TAKEN ' .. length } end
+
+local stamp, with_event = string.format('%d', now()), 0
+for i = 4, #ARGV, 5 do
+    local original = call('LINDEX', DEVICES_TAKEN, ARGV[i])
+    if note_refused_device(stamp, ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], original or '') then
+        with_event = with_event + 1
+    end
+end
+call('LTRIM', DEVICES_TAKEN, finished, -1)
+increment(DEVICE_INPUTS, 'finished', finished)
+call('HSET', DEVICE_INPUTS, 'step', step)
+forget_tries()
+return { 1, with_event }

@@ -1,0 +1,88 @@
+#!lua flags=allow-oom
+-- Takes device inputs from the list `devices`, for one coordinator at a time.
+--
+-- Uses  base, events, records, refusal_counts, device_refusals
+-- KEYS  1 prefix
+-- ARGV  1 intake token; 2 maximum inputs; 3 maximum bytes; 4 maximum bytes of one input; 5 name of the process that tries the first
+--       taken input alone, or ""; 6 how many processes may try an input
+-- Reply [step, inputs refused here, inputs…]
+-- Fence the intake's token.
+-- OOM   allowed: the call moves inputs from one list to another.
+-- Again the inputs are in `devices_taken`, and the reply begins with the inputs of the first call.
+--
+-- If there are inputs to take, the reply contains at least one input, even if this exceeds the maximum bytes. An input above
+-- ARGV[4] is never returned. The script refuses such an input in `devices` or as the head of `devices_taken`, at most 64 inputs in
+-- a call. If other taken inputs come before such an input, the input waits until the other inputs are finished.
+--
+-- After a crash, the taken inputs are tried one by one, and `devices` is not read. A process that survives a try calls without
+-- a name, which forgets the tries. An input that ARGV[6] processes tried without surviving is refused as poison.
+if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
+local most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local inbox, t, refused = P .. 'devices', now(), 0
+local state = call('HMGET', DEVICE_INPUTS, 'step', 'tries', 'tried_by')
+local reply, sum, process = { tonumber(state[1] or '0') or 0, 0 }, 0, ARGV[5]
+report_pending_devices(t)
+
+local function has_room() return #reply - 2 < most and (#reply == 2 or sum < bytes) and refused < 64 end
+
+local function give(input)
+    reply[#reply + 1] = input
+    sum = sum + #input
+end
+
+local function refuse(input, position, reason)
+    refused = refused + 1
+    increment(DEVICE_INPUTS, 'finished', 1)
+    note_refused_device(string.format('%d', t), '', 'device', position, reason, input)
+end
+
+local function refuse_large(input) refuse(input, limit, 'larger than ' .. limit .. ' bytes: ' .. #input) end
+
+if process ~= '' then
+    most = math.min(most, 1)
+    local tries = tonumber(state[2] or '0') or 0
+    if state[3] ~= process and call('EXISTS', DEVICES_TAKEN) == 1 then
+        if tries >= tonumber(ARGV[6]) then
+            forget_tries()
+            refuse(call('LPOP', DEVICES_TAKEN), 0, 'poison')
+            most = 0
+        else
+            call('HSET', DEVICE_INPUTS, 'tries', tries + 1, 'tried_by', process)
+        end
+    end
+elseif state[3] then
+    forget_tries()
+end
+
+-- Reads the inputs that are taken. A few at a time are read, because inputs may be large.
+local CHUNK, at, is_behind = 50, 0, false
+while has_room() and not is_behind do
+    local inputs = call('LRANGE', DEVICES_TAKEN, at, at + CHUNK - 1)
+    if #inputs == 0 then break end
+    for _, input in ipairs(inputs) do
+        if not has_room() then break end
+        if #input <= limit then
+            give(input)
+            at = at + 1
+        elseif at == 0 then
+            call('LPOP', DEVICES_TAKEN)
+            refuse_large(input)
+        else
+            is_behind = true
+            break
+        end
+    end
+end
+
+while has_room() and not is_behind and process == '' do
+    local input = call('LMOVE', inbox, DEVICES_TAKEN, 'LEFT', 'RIGHT')
+    if not input then break end
+    if #input > limit then
+        call('LTRIM', DEVICES_TAKEN, 0, -2)
+        refuse_large(input)
+    else
+        give(input)
+    end
+end
+reply[2] = refused
+return reply

@@ -1,0 +1,121 @@
+import EventLoop
+import Logging
+import RedisClient
+import Registry
+import StoreProtocol
+
+/// Applies the device inputs of an app to the app's registry, while this host has the intake's lease.
+///
+/// The intake takes up to 500 inputs, applies them, and only then removes them from the taken inputs. If the process is killed,
+/// the next owner of the intake applies the same inputs again, which changes nothing more.
+@Loop final class DeviceIntake {
+    let context: IntakeContext
+    let name: String
+    let log: Logger
+    let store: AppStore
+    let writer: any DeviceWriter
+    /// The unique name of this process.
+    let process = String(UInt64.random(in: .min ... .max), radix: 36)
+    private(set) var rules: DeviceInputRules
+    private let watcher: InboxWatcher<AwaitDevice>
+    /// The fencing token that proves that this host owns the app's intake; nil if this host does not own it.
+    private var token: FenceToken?
+    private var task: Task<Void, Never>?
+    private let wakeUp = AsyncEvent()
+
+    init(_ context: IntakeContext, app name: String, rules: DeviceInputRules, writer: any DeviceWriter) {
+        (self.context, self.name, self.rules, self.writer) = (context, name, rules, writer)
+        var log = context.log
+        log[metadataKey: "app"] = "\(name)"
+        self.log = log
+        store = AppStore(app: name, connection: context.redis)
+        watcher = InboxWatcher(
+            app: name, settings: context.redis.settings, AwaitDevice(timeout: WatchTimes.longest))
+    }
+
+    func start() {
+        guard task == nil else { return }
+        task = Loop.task { await self.run() }
+    }
+
+    /// Ends the intake after the current call. Inputs that are taken and not finished stay in Redis.
+    func stop() async {
+        task?.cancel()
+        wake()
+        await task?.value
+        task = nil
+    }
+
+    /// Applies the rules to inputs that are parsed from now on.
+    func use(_ rules: DeviceInputRules) { self.rules = rules }
+
+    /// Uses this fencing token for all further calls; nil stops the work.
+    func setToken(_ token: FenceToken?) {
+        guard token != self.token else { return }
+        self.token = token
+        wake()
+    }
+
+    private func wake() {
+        watcher.close()
+        wakeUp.signal()
+    }
+
+    private func run() async {
+        while !Task.isCancelled {
+            guard let token else {
+                await wakeUp.wait(atMost: .seconds(1))
+                continue
+            }
+            do throws(StoreError) {
+                try await serve(token)
+            } catch {
+                await recover(from: error, token)
+            }
+        }
+        watcher.close()
+    }
+
+    private func serve(_ token: FenceToken) async throws(StoreError) {
+        // The registry may be unreachable for long, so only a host with inputs reads it.
+        var isWriter = false
+        // An input that an earlier process took may have crashed that process, so these inputs are tried one by one.
+        var isAlone = true
+        while mayServe(token) {
+            let step = DeviceStep(intake: self, token: token, isAlone: isAlone)
+            let taken = try await step.take()
+            guard !taken.inputs.isEmpty else {
+                if isAlone, taken.refused == 0 {
+                    isAlone = false
+                } else if taken.refused == 0 {
+                    _ = await watcher.next()
+                }
+                continue
+            }
+            if !isWriter {
+                try await step.takeOver()
+                isWriter = true
+            }
+            try await step.carryOut(taken)
+        }
+    }
+
+    private func mayServe(_ token: FenceToken) -> Bool { self.token == token && !Task.isCancelled }
+
+    private func recover(from error: StoreError, _ token: FenceToken) async {
+        guard !Task.isCancelled else { return }
+        switch error {
+        case .fenced:
+            context.notify(.fenced(app: name, token: token.bytes))
+            await wakeUp.wait(atMost: .seconds(1))
+        case .outOfStep, .fewerTaken:
+            log.notice(
+                "device intake restarted: Redis went back in time, or another coordinator took over",
+                metadata: ["reason": "\(error)"])
+            await wakeUp.wait(atMost: .milliseconds(50))
+        default:
+            log.error("the device intake cannot continue", error: error)
+            await wakeUp.wait(atMost: .seconds(5))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import EventLoop
+import FarmPolicy
+import Registry
+import StoreProtocol
+
+/// One step of a device intake: takes inputs, applies them, and finishes them.
+@Loop struct DeviceStep {
+    let intake: DeviceIntake
+    let token: FenceToken
+    /// Whether the step handles only one input, which an earlier process took.
+    let isAlone: Bool
+
+    /// The maximum number of inputs in one take.
+    static let mostInputs = 500
+    /// The maximum size in bytes of all inputs of one take.
+    private static let takenBytes = 1 << 20
+    /// After this number of parsed inputs, other tasks of the process run.
+    private static let slice = 50
+
+    /// Takes inputs. If some of the inputs are refused at once, there may be more.
+    func take() async throws(StoreError) -> TakeDevices.Reply {
+        let taken = try await retrying("take", request(most: Self.mostInputs, triedBy: process))
+        count(finished: taken.refused, refused: taken.refused)
+        if taken.refused > 0 {
+            intake.log.notice(
+                isAlone
+                    ? "device input refused: it crashed the intake repeatedly, or is too large"
+                    : "device inputs refused: larger than \(DeviceInputRules.mostBytes) bytes",
+                metadata: ["inputs": "\(taken.refused)"])
+        }
+        return taken
+    }
+
+    /// Makes this process the only writer of the registry.
+    func takeOver() async throws(StoreError) {
+        try await working { () throws(StoreError) in try await intake.writer.takeOver() }
+    }
+
+    /// Applies the taken inputs and then removes them from Redis.
+    func carryOut(_ taken: TakeDevices.Reply) async throws(StoreError) {
+        let parsed = await parse(taken.inputs)
+        var refusals = parsed.refusals.map { FinishDevices.Refusal($0.error, place: $0.place) }
+        if !parsed.inputs.isEmpty {
+            let results = try await working { () throws(StoreError) in
+                try await intake.writer.apply(parsed.inputs) { () throws(StoreError) in try await checkLease()
+                }
+            }
+            guard results.count == parsed.inputs.count else {
+                throw .unexpectedReply("\(results.count) results of \(parsed.inputs.count) device inputs")
+            }
+            for (error, place) in zip(results, parsed.places) {
+                if let error { refusals.append(FinishDevices.Refusal(error, place: place)) }
+            }
+            refusals.sort { $0.place < $1.place }
+        }
+        let reply = try await retrying(
+            "finish",
+            FinishDevices(
+                token: token, step: taken.step + 1, finished: taken.inputs.count, refused: refusals))
+        count(finished: taken.inputs.count, refused: refusals.count)
+        log(refusals, reply)
+    }
+
+    private func parse(_ texts: [[UInt8]]) async -> ParsedDeviceInputs {
+        var parsed = ParsedDeviceInputs()
+        for text in texts {
+            if parsed.count % Self.slice == Self.slice - 1 { await Task.yield() }
+            parsed.append(text, rules: intake.rules)
+        }
+        return parsed
+    }
+
+    /// Throws unless this process still owns the app's intake.
+    private func checkLease() async throws(StoreError) {
+        _ = try await retrying("check the lease of", request(most: 0, triedBy: process))
+    }
+
+    private var process: String? { isAlone ? intake.process : nil }
+
+    private func request(most: Int, triedBy process: String?) -> TakeDevices {
+        TakeDevices(
+            token: token, maxInputs: most, maxBytes: Self.takenBytes,
+            maxInputBytes: DeviceInputRules.mostBytes, triedBy: process)
+    }
+
+    private func count(finished: Int, refused: Int) {
+        intake.context.counts.deviceInputs += UInt64(clamping: finished)
+        intake.context.counts.refusedDeviceInputs += UInt64(clamping: refused)
+    }
+
+    private func log(_ refusals: [FinishDevices.Refusal], _ reply: FinishDevices.Reply) {
+        // Refused inputs that were only counted, and caused no event, are not logged, so that a flood of refusals does not fill
+        // the log.
+        guard let first = refusals.first, reply != .done(events: 0) else { return }
+        intake.log.info(
+            "device inputs refused",
+            metadata: [
+                "inputs": "\(refusals.count)", "device": "\(first.device ?? "")", "field": "\(first.field)",
+                "reason": "\(first.reason)",
+            ])
+    }
+}
+
+// MARK: Calls
+
+extension DeviceStep {
+    /// Runs a call of the writer. While a job is suspect, no app splits jobs at the same time, so that a crash has one cause.
+    private func working<Reply>(
+        _ call: @Loop () async throws(StoreError) -> Reply
+    ) async throws(StoreError) -> Reply {
+        let (turns, turn) = (intake.context.turn, "devices of \(intake.name)")
+        await turns.begin(turn)
+        defer { turns.end(turn) }
+        intake.writer.onWait = { isWaiting in
+            guard isWaiting else { return await turns.begin(turn) }
+            turns.end(turn)
+            await forgetTries()
+        }
+        do throws(StoreError) { return try await call() } catch {
+            await forgetTries()
+            throw error
+        }
+    }
+
+    /// Notes in Redis that this process survived, so the input that it tries is not poison.
+    private func forgetTries() async {
+        guard isAlone, !Task.isCancelled else { return }
+        _ = try? await intake.store.perform(request(most: 0, triedBy: nil))
+    }
+
+    /// Repeats a request while Redis cannot carry it out or is unreachable. Logs each outage once.
+    ///
+    /// - Throws: an error that retries do not fix, or the last error when the task is cancelled.
+    private func retrying<Step: Request>(
+        _ what: String, _ request: Step
+    ) async throws(StoreError) -> Step.Reply {
+        var backoff = BackOff.redis
+        var isLogged = false
+        while true {
+            do throws(StoreError) {
+                let reply = try await intake.store.perform(request)
+                if isLogged {
+                    intake.log.notice("Redis replies again", metadata: ["request": "\(what) device inputs"])
+                }
+                return reply
+            } catch {
+                guard error.isTemporary, !Task.isCancelled else { throw error }
+                // Before the first connection is established, an error is not an outage.
+                if !isLogged, error != .redis(.notYetConnected) {
+                    isLogged = true
+                    intake.log.warning(
+                        "waiting for Redis", error: error, metadata: ["request": "\(what) device inputs"])
+                }
+                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
+            }
+        }
+    }
+}
+
+extension FinishDevices.Refusal {
+    fileprivate init(_ error: DeviceInputError, place: Int) {
+        self.init(
+            place: place, device: error.device, field: error.field, position: error.position,
+            reason: error.reason)
+    }
+}
