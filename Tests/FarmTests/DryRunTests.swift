@@ -61,7 +61,7 @@ private struct HelpCommand: Decodable {
     /// that an operator can undo.
     static let withoutDryRun: Set = [
         "backlog", "bandit simulate", "coordinator", "dead export", "dead list", "dead show", "demo",
-        "doctor", "events",
+        "devices refused", "doctor", "events",
         "debug feedback", "debug fsck", "find", "help", "job", "jobs", "paused", "ping", "refused list",
         "refused show", "screen", "shards list", "simulator control", "status", "suppressed add",
         "suppressed export", "suppressed import", "suppressed list", "suppressed remove", "top", "up",
@@ -162,6 +162,7 @@ private final class DryRunFarm {
         try farm.gateway.control("calm")
         try farm.push(#"{"id":"wrong"}"#)
         try farm.folder.write(Job(id: "mended", tokens: [token]).text, to: "mended.json")
+        try farm.folder.write(#"{"id":"d-1","token":"\#(token)"}"#, to: "devices.ndjson")
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         try farm.push([Job(id: "later", tokens: Tokens.make(40, seed: 2), fields: later)])
         try farm.push([Job(id: "held", tokens: Tokens.make(5, seed: 3), fields: later)], to: "shop")
@@ -249,7 +250,7 @@ private final class DryRunFarm {
             "job": ["later", "held"], "shard": ["5", "6"], "host": ["here"],
             "host[/worker]": ["here", "here/0"],
             "token": [token], "rate": ["7/s", "default"], "workers": ["1", "+1"], "level": ["critical"],
-            "id": ids, "ids": ids,
+            "id": ids, "ids": ids, "file": [farm.folder.path + "/devices.ndjson"],
         ]
         guard let words = known[argument.valueName ?? ""] else {
             throw Unknown(
@@ -278,7 +279,7 @@ private final class DryRunFarm {
         }
         for option in command.options where !option.isOptional {
             let name = option.names?.first?.name ?? ""
-            guard let word = ["app": "demo", "host": "here"][name] else {
+            guard let word = ["app": "demo", "host": "here", "user": "u-7"][name] else {
                 throw Unknown(
                     description: "\(command.path): no word is known for --\(name); add one to the table")
             }

@@ -34,7 +34,9 @@ struct Pushfarm: ParsableCommand {
         Group(
             name: "Run", first: [UpCommand.self, DemoCommand.self, CoordinatorCommand.self],
             others: [SimulatorCommand.self]),
-        Group(name: "Send", first: [PushCommand.self], others: [ScreenCommand.self, BanditCommand.self]),
+        Group(
+            name: "Send", first: [PushCommand.self, DevicesCommand.self],
+            others: [ScreenCommand.self, BanditCommand.self]),
         Group(
             name: "See",
             first: [

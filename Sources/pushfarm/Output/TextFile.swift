@@ -20,6 +20,11 @@ enum TextFile {
         return text
     }
 
+    /// Removes a file, if it exists.
+    static func remove(_ path: String) throws(CommandFailure) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .failed(failure(path)) }
+    }
+
     /// The path and the last error of the system.
     static func failure(_ path: String) -> String { "\(path): \(String(cString: strerror(errno)))" }
 
@@ -60,6 +65,11 @@ struct InputFile: ~Copyable {
     }
 
     deinit { if descriptor > 0 { close(descriptor) } }
+
+    /// Continues at an offset. Only a plain file can do this.
+    func seek(to offset: Int) throws(CommandFailure) {
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .usage(TextFile.failure(path)) }
+    }
 
     /// Adds the next bytes to `buffer`.
     /// - Returns: the number of bytes, or 0 at the end.

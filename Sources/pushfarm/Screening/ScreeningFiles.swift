@@ -21,7 +21,7 @@ final class ScreeningFiles {
 
     let paths: Paths
     /// The files of good, invalid and undecided tokens.
-    private let files: [ScreeningFile]
+    private let files: [ResumableFile]
     private(set) var record: ScreeningRecord
     /// Whether the files of an earlier process are continued.
     let isResumed: Bool
@@ -35,8 +35,10 @@ final class ScreeningFiles {
         guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
             throw .usage("two of the files are the same file")
         }
-        var files: [ScreeningFile] = []
-        for path in [paths.good, paths.invalid, paths.rest] { files.append(try ScreeningFile(path)) }
+        var files: [ResumableFile] = []
+        for path in [paths.good, paths.invalid, paths.rest] {
+            files.append(try ResumableFile(path, of: "screening"))
+        }
         guard !files.contains(where: { $0.isSame(as: paths.tokens) }) else {
             throw .usage("an output file is the same file as the token list \(paths.tokens)")
         }
@@ -73,7 +75,7 @@ final class ScreeningFiles {
             case .invalid: files[1]
             case .undecided: files[2]
             }
-        file.add(verdict.line(token))
+        file.add(Array(verdict.line(token).utf8))
         record.tally.add(verdict)
     }
 
@@ -90,69 +92,4 @@ final class ScreeningFiles {
         try sink.write(bytes: Array(record.text.utf8))
         try sink.finish()
     }
-}
-
-/// A file to which a screening adds lines. Lines after the last saved record are ignored.
-final class ScreeningFile {
-    let path: String
-    private let descriptor: Int32
-    private var buffer: [UInt8] = []
-    /// The number of bytes written.
-    private(set) var count = 0
-
-    /// Opens or creates the file, and locks it against other screenings. Does not change the file's content.
-    init(_ path: String) throws(CommandFailure) {
-        self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .usage(TextFile.failure(path)) }
-        guard Self.status(of: descriptor).st_mode & S_IFMT == S_IFREG else {
-            throw .usage("\(path): is not a plain file")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw .usage("\(path): another screening writes it now")
-        }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// The present size of the file in bytes.
-    var size: Int { Int(Self.status(of: descriptor).st_size) }
-
-    /// Continues after `count` bytes and removes all later bytes.
-    func resume(at count: Int) throws(CommandFailure) {
-        guard size >= count else {
-            throw .usage("\(path): has lost lines since the screening was interrupted; use --start-over")
-        }
-        guard ftruncate(descriptor, off_t(count)) == 0, lseek(descriptor, off_t(count), SEEK_SET) >= 0 else {
-            throw failure()
-        }
-        self.count = count
-    }
-
-    func add(_ line: String) {
-        buffer += Array(line.utf8)
-        buffer.append(UInt8(ascii: "\n"))
-    }
-
-    /// Writes all lines to the disk.
-    func flush() throws(CommandFailure) {
-        guard !buffer.isEmpty else { return }
-        guard TextFile.write(buffer, to: descriptor), fsync(descriptor) == 0 else { throw failure() }
-        count += buffer.count
-        buffer.removeAll(keepingCapacity: true)
-    }
-
-    /// Whether this file and the file at the other path are the same file.
-    func isSame(as other: String) -> Bool {
-        var (ours, theirs) = (Self.status(of: descriptor), stat())
-        return stat(other, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino
-    }
-
-    private static func status(of descriptor: Int32) -> stat {
-        var status = stat()
-        fstat(descriptor, &status)
-        return status
-    }
-
-    private func failure() -> CommandFailure { .failed(TextFile.failure(path)) }
 }

@@ -1,0 +1,67 @@
+import ArgumentParser
+import EventLoop
+import StoreProtocol
+
+struct DevicesRefusedCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refused",
+        abstract: "Lists refused device inputs, the latest first.",
+        discussion: """
+            The farm keeps the first 64 KiB of about the last 1,000 refused device inputs of
+            each app. With --json, the list has the original of each input.
+
+            Example:
+              pushfarm devices refused --app demo --limit 20
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's device inputs.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(reads: ArgumentHelp("The largest number of device inputs to list.", valueName: "count"))
+    var limit = 50
+
+    func validate() throws {
+        guard (1...1000).contains(limit) else { throw ValidationError("--limit is 1 to 1000.") }
+    }
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        var found: [(app: String, device: RefusedDevice)] = []
+        for name in try await client.apps(selectedBy: app) {
+            let latest = try await client.call(ReadRefusedDevices(.latest, count: limit), name)
+            found += latest.map { (name, $0) }
+        }
+        let sorted = found.sorted { $0.device.id.milliseconds > $1.device.id.milliseconds }.prefix(limit)
+        let now = try await client.clock().clampedMilliseconds
+        console.show(
+            .object(["refused": .array(sorted.map { $0.device.json(app: $0.app) })]),
+            Self.text(Array(sorted), at: now, console.style))
+    }
+
+    static func text(
+        _ found: [(app: String, device: RefusedDevice)], at now: Int64, _ style: TextStyle
+    ) -> String {
+        guard !found.isEmpty else { return "no refused device inputs\n" }
+        var table = Table(["APP": .left, "AGE": .right, "DEVICE": .left, "FIELD": .left, "REASON": .left])
+        for (app, device) in found {
+            table.add(
+                .init(app), .init(Figures.brief(.milliseconds(max(0, now - device.id.milliseconds)))),
+                .init(PlainText.of(device.device)), .init(PlainText.of(device.field), .red),
+                .init(
+                    PlainText.of(device.reason, limit: .max)
+                        + (device.inputs > 1 ? " (\(Figures.grouped(device.inputs)) inputs)" : "")))
+        }
+        return table.text(style)
+    }
+}
+
+extension RefusedDevice {
+    func json(app: String) -> JSONValue {
+        .object([
+            "app": .string(app), "at": .number(id.milliseconds), "device": .string(device),
+            "field": .string(field), "position": .number(position), "reason": .string(reason),
+            "inputs": .number(inputs), "original": .string(String(decoding: original, as: UTF8.self)),
+        ])
+    }
+}
