@@ -61,10 +61,10 @@ struct DeviceFileRecordsTests {
 
     @Test func `a quotation mark that is not closed spoils only its line`() throws {
         #expect(
-            try read("id,user\n\"a,b\nc,d\ne\"f,g\n\"h\"i,j\n", .csv) == [
-                "2! : a quotation mark is not closed", "3: {\"id\":\"c\",\"user\":\"d\"}",
-                "4! : a cell with a quotation mark must begin and end with one; write \"\" inside",
-                "5! : text follows the closing quotation mark of a cell",
+            try read("id,user\ne\"f,g\n\"h\"i,j\n\"a,b\nc,d\n", .csv) == [
+                "2! : a cell with a quotation mark must begin and end with one; write \"\" inside",
+                "3! : text follows the closing quotation mark of a cell",
+                "4! : a quotation mark is not closed", "5: {\"id\":\"c\",\"user\":\"d\"}",
             ])
     }
 
