@@ -111,9 +111,9 @@ import Testing
         let tokens = Tokens.make(3_000, seed: 9)
         var text = "id,token,user,tags\r\n"
         for (number, token) in tokens.enumerated() {
-            text += "d-\(number),\(token),\"u \"\"\(number)\"\",\nx\",a b\r\n"
+            text += "d-\(number),\(token),\"u \"\"\(number)\"\", x\",a b\r\n"
         }
-        text += "bad,xyz,,\r\n"
+        text += "\"bad\nid\",xyz,,\r\n"
         let path = try farm.folder.write(text, to: "d.csv")
         // Without a coordinator nobody takes device inputs, so the import waits after its first portion.
         farm.coordinator.destroy()
@@ -133,11 +133,11 @@ import Testing
         try await farm.devicesFinished()
         let devices = try farm.devices()
         #expect(devices.count == tokens.count)
-        #expect(devices["d-77"]?.user == "u \"77\",\nx" && devices["d-77"]?.tags == ["a", "b"])
+        #expect(devices["d-77"]?.user == "u \"77\", x" && devices["d-77"]?.tags == ["a", "b"])
         let refused = try String(contentsOfFile: path + ".refused", encoding: .utf8)
         #expect(
-            refused.hasPrefix("id,token,user,tags\n# line 6002, token: ")
-                && refused.hasSuffix("\nbad,xyz,,\n"))
+            refused.hasPrefix("id,token,user,tags\n# line 3002, id: ")
+                && refused.hasSuffix("\n\"bad\nid\",xyz,,\n"))
         #expect(!FileManager.default.fileExists(atPath: path + ".progress"))
     }
 }

@@ -144,6 +144,9 @@ import Testing
             }
         }
         #expect(try submit().first?.text == "DUPLICATE")
+        let devices = "{pushfarm:demo}:devices"
+        try producer.run("RPUSH", devices, #"{"id":"d-1","token":"\#(tokens[0])"}"#)
+        #expect(try isDenied(producer, "LRANGE", devices, "0", "-1"))
         let events = "{pushfarm:demo}:events"
         #expect(try producer.run("XRANGE", events, "-", "+").entries.count == 4)
         #expect(try producer.run("XREAD", "COUNT", "1", "STREAMS", events, "0").array?.count == 1)

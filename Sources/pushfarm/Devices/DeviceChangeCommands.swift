@@ -4,7 +4,7 @@ import PushModel
 import Registry
 import StoreProtocol
 
-struct DevicesSetCommand: FarmCommand {
+struct DevicesSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Registers a device, or changes its tags.",
@@ -71,7 +71,7 @@ struct DevicesSetCommand: FarmCommand {
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    func run() throws {
         let input = JSONText.object { json in
             json.member("id", id)
             let texts = [
@@ -86,11 +86,11 @@ struct DevicesSetCommand: FarmCommand {
                 json.array { json in for tag in tags { json.value(tag) } }
             }
         }
-        try await client.push([input], to: choice.app, isDryRun: dryRun, console)
+        try choice.push([input], isDryRun: dryRun, common)
     }
 }
 
-struct DevicesRemoveCommand: FarmCommand {
+struct DevicesRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Removes devices.",
@@ -108,18 +108,18 @@ struct DevicesRemoveCommand: FarmCommand {
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    func run() throws {
         let inputs = ids.map { id in
             JSONText.object { json in
                 json.member("id", id)
                 json.member("remove", true)
             }
         }
-        try await client.push(inputs, to: choice.app, isDryRun: dryRun, console)
+        try choice.push(inputs, isDryRun: dryRun, common)
     }
 }
 
-struct DevicesForgetCommand: FarmCommand {
+struct DevicesForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Removes all devices of a user.",
@@ -137,29 +137,31 @@ struct DevicesForgetCommand: FarmCommand {
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    func run() throws {
         let input = JSONText.object { json in json.member("forget_user", user) }
-        try await client.push([input], to: choice.app, isDryRun: dryRun, console)
+        try choice.push([input], isDryRun: dryRun, common)
     }
 }
 
-extension FarmClient {
+extension DeviceAppOptions {
     /// Validates device inputs and pushes them to the app's list of device inputs.
     ///
     /// - Parameter inputs: JSON texts.
-    fileprivate func push(
-        _ inputs: [String], to app: String?, isDryRun: Bool, _ console: Console
-    ) async throws(CommandFailure) {
-        let app = try await chosenApp(app)
-        try await mustHave(app: app)
+    fileprivate func push(_ inputs: [String], isDryRun: Bool, _ common: CommonOptions) throws {
         for input in inputs {
             do throws(DeviceInputError) { _ = try DeviceInputParser.parse(Array(input.utf8)) } catch {
-                throw .usage("\(error.field): \(error.reason)")
+                throw CommandFailure.usage("\(error.field): \(error.reason)")
             }
         }
-        if !isDryRun { _ = try await call(PushDevices(inputs.map { Array($0.utf8) }), app) }
+        let name = app
+        let app = try common.withClient { client in
+            let app = try await client.chosenApp(name)
+            try await client.mustHave(app: app)
+            if !isDryRun { _ = try await client.call(PushDevices(inputs.map { Array($0.utf8) }), app) }
+            return app
+        }
         let noun = inputs.count == 1 ? "device input" : "device inputs"
-        console.show(
+        Console(json: common.json).show(
             .object([
                 "app": .string(app), "inputs": .array(inputs.map { .verbatim($0) }),
                 "dry_run": .bool(isDryRun),

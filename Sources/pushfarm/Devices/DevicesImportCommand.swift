@@ -65,6 +65,8 @@ struct DevicesImportCommand: ParsableCommand {
         try TextFile.check(readable: file)
         guard let format = format.flatMap(DeviceFileFormat.init(rawValue:)) ?? DeviceFileFormat(ending: file)
         else { throw CommandFailure.usage("\(file): give --format csv or --format ndjson") }
+        // A wrong header is reported before a connection is made.
+        if file != "-" { _ = try DeviceFileRecords.open(file, format: format) }
         let configuration = try common.load()
         try Loop.run { @Loop in
             let end = EndSignal()
@@ -81,7 +83,11 @@ struct DevicesImportCommand: ParsableCommand {
         try await client.mustHave(app: app)
         var records = try DeviceFileRecords.open(file, format: format)
         let files = try files(app, format, records.header)
-        if files.isResumed { try records.seek(to: files.progress.offset, lines: files.progress.lines) }
+        // A state without records stands before the header of CSV, which is read already.
+        let progress = files.progress
+        if progress.offset > records.offset {
+            try records.seek(to: progress.offset, lines: progress.lines)
+        }
         let run = DeviceImport(
             client: client,
             plan: .init(

@@ -40,6 +40,9 @@ struct ExitStatusTests {
         "suppressed add --token zz", "suppressed add --tokens-file /nowhere",
         "suppressed remove --tokens-file /nowhere", "suppressed import /nowhere",
         "screen --app a --tokens-file /nowhere", "debug takeover 1 --app a --host h --force --yes 2",
+        "devices import /nowhere --format csv --app a", "devices import /dev/null --app a",
+        "devices import /dev/null --format csv --app a", "devices import /dev/null --format xml --app a",
+        "devices set d --token zz --app a", "devices set d --app a", "devices refused --limit 0",
         "rate a x", "admission shut a", "events --type nonsense", "jobs --limit x",
     ]
 
@@ -95,7 +98,9 @@ struct ExitStatusTests {
         "status", "top --once", "resume a", "suppressed list",
         "suppressed add --token 0011223344556677 --app a",
         "suppressed remove --token 0011223344556677 --app a", "suppressed export",
-        "suppressed import /dev/null",
+        "suppressed import /dev/null", "devices set d --token 0011223344556677 --app a",
+        "devices remove d --app a", "devices forget --user u --app a",
+        "devices import /dev/null --format ndjson --app a", "devices refused",
         "debug feedback all", "debug fsck",
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",
