@@ -2,6 +2,7 @@ import ControlChannel
 package import EventLoop
 package import Logging
 import RedisClient
+import Registry
 import StoreProtocol
 package import Supervision
 
@@ -15,6 +16,7 @@ package import Supervision
     private let life: ChildLife<IntakeNotice, IntakeOrder>
     private var context: IntakeContext?
     private var apps: [String: AppIntake] = [:]
+    private var devices: [String: DeviceIntake] = [:]
     private var heartbeat: Timer?
     private var heartbeats = 0
 
@@ -40,10 +42,11 @@ package import Supervision
         case .begin(let redis, let authority, let name, let shards):
             begin(redis, authority, name, Int(shards))
         case .app(let setup): configure(setup)
-        case .forget(let name):
-            guard let app = apps.removeValue(forKey: name) else { return }
-            Loop.task { await app.stop() }
-        case .fence(let app, let token): apps[app]?.setToken(token.isEmpty ? nil : FenceToken(token))
+        case .forget(let name): forget(name)
+        case .fence(let app, let bytes):
+            let token = bytes.isEmpty ? nil : FenceToken(bytes)
+            apps[app]?.setToken(token)
+            devices[app]?.setToken(token)
         case .logLevel(let level): life.logging.setLevel(level)
         case .reopenLogs: life.logging.reopen()
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
@@ -83,10 +86,28 @@ package import Supervision
 
     private func configure(_ setup: IntakeSetup) {
         guard let context, !life.isFinishing else { return }
-        if let app = apps[setup.name] { return app.apply(setup) }
+        let rules = DeviceInputRules(environment: setup.isSandbox ? .sandbox : .production)
+        if let app = apps[setup.name] {
+            app.apply(setup)
+            devices[setup.name]?.use(rules)
+            return
+        }
         let app = AppIntake(context, setup)
         apps[setup.name] = app
         app.start()
+        let registry = RegistryWriter(app: setup.name, connection: context.redis, log: log)
+        let intake = DeviceIntake(
+            context, app: setup.name, rules: rules, writer: RegistryDeviceWriter(registry))
+        devices[setup.name] = intake
+        intake.start()
+    }
+
+    private func forget(_ name: String) {
+        let (app, intake) = (apps.removeValue(forKey: name), devices.removeValue(forKey: name))
+        Loop.task {
+            await app?.stop()
+            await intake?.stop()
+        }
     }
 
     private func sendNumbers() {
@@ -99,7 +120,9 @@ package import Supervision
 
     /// Finishes the current steps and starts no new step.
     private func finish() {
-        let endings = apps.values.map { app in Loop.task { await app.stop() } }
+        let endings =
+            apps.values.map { app in Loop.task { await app.stop() } }
+            + devices.values.map { intake in Loop.task { await intake.stop() } }
         Loop.task {
             for ending in endings { await ending.value }
             self.life.end()

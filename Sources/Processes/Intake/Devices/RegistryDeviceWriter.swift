@@ -1,0 +1,41 @@
+import EventLoop
+import RedisClient
+import Registry
+import StoreProtocol
+
+/// Writes device inputs to an app's registry in Redis.
+@Loop final class RegistryDeviceWriter: DeviceWriter {
+    private let registry: RegistryWriter
+
+    init(_ registry: RegistryWriter) { self.registry = registry }
+
+    var onWait: @Loop (_ isWaiting: Bool) async -> Void {
+        get { registry.onWait }
+        set { registry.onWait = newValue }
+    }
+
+    func takeOver() async throws(StoreError) { try await registry.takeOver() }
+
+    func apply(
+        _ inputs: [DeviceInput], isOwner: @Loop () async throws(StoreError) -> Void
+    ) async throws(StoreError) -> [DeviceInputError?] {
+        let results = try await registry.apply(inputs, isOwner: isOwner)
+        return zip(inputs, results).map { input, result in
+            guard case .refused(let refusal) = result else { return nil }
+            // The parser has found no fault at a byte. So the position is that of the whole input.
+            return DeviceInputError(
+                field: refusal.field, position: 0, reason: "\(refusal)", device: input.device)
+        }
+    }
+}
+
+extension DeviceInput {
+    /// The id of the device that the input names; nil if it names a user.
+    fileprivate var device: String? {
+        switch self {
+        case .set(let fields): fields.id
+        case .change(let id, _, _), .remove(let id): id
+        case .forget: nil
+        }
+    }
+}
