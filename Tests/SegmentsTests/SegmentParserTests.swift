@@ -17,6 +17,7 @@ struct SegmentParserTests {
         ("app:2.4.1 & os:iOS-26", .and([.term(.value(.app, "2.4.1")), .term(.value(.os, "iOS-26"))])),
         ("tag:\"two words (a|b)\"", tag("two words (a|b)")),
         (#"tag:"a \" b \\ c""#, tag(#"a " b \ c"#)),
+        ("tag:\"a\\\"\u{301} b\"", tag("a\"\u{301} b")),
         ("tag:\"two w\"*", .term(.prefix(.tag, "two w"))),
         ("lang:日本語", .term(.value(.lang, "日本語"))),
         ("seen<30d", .term(.seenWithin(days: 30))),
@@ -52,7 +53,7 @@ struct SegmentParserTests {
         ("tags:a", 0, "there is no attribute \"tags\"; did you mean \"tag\"?"),
         (
             "colour:red", 0,
-            "there is no attribute \"colour\"; use tag, platform, service, environment, zone, lang, app, os, seen, all"
+            "there is no attribute \"colour\"; use tag, platform, service, environment, zone, lang, app, os, model, seen, all"
         ),
         ("seen", 4, "expected < and a number of days after \"seen\", as in seen<30d"),
         ("seen<30", 5, "expected a number of days from 1d to 3650d"),

@@ -23,20 +23,37 @@ package struct OrdinalChunk: Equatable, Sendable {
 
     /// Reads the form in Redis; nil if `bytes` is neither a dense nor a sparse chunk.
     package init?(bytes: [UInt8]) {
-        if bytes.count == Self.denseBytes {
-            for index in words.indices {
-                words[index] = bytes[index * 8..<index * 8 + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        guard formUnion(bytes: bytes) else { return nil }
+    }
+
+    /// Adds the bits of a chunk that has the form in Redis.
+    /// - Returns: false, without a change, if `bytes` is neither a dense nor a sparse chunk.
+    package mutating func formUnion(bytes: [UInt8]) -> Bool {
+        guard bytes.count != Self.denseBytes else {
+            bytes.withUnsafeBytes { bytes in
+                for index in words.indices {
+                    let word = bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+                    words[index] |= UInt64(bigEndian: word)
+                }
             }
-            return
+            return true
         }
-        guard bytes.count.isMultiple(of: 2), bytes.count <= Self.sparseLimit * 2 else { return nil }
-        var last: UInt16?
+        guard let ordinals = Self.sparse(bytes) else { return false }
+        for ordinal in ordinals { self[ordinal] = true }
+        return true
+    }
+
+    /// The ordinals of a sparse chunk; nil if `bytes` is not a sparse chunk.
+    private static func sparse(_ bytes: [UInt8]) -> [UInt16]? {
+        guard bytes.count.isMultiple(of: 2), bytes.count <= sparseLimit * 2 else { return nil }
+        var ordinals: [UInt16] = []
+        ordinals.reserveCapacity(bytes.count / 2)
         for index in stride(from: 0, to: bytes.count, by: 2) {
             let ordinal = UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
-            if let last, ordinal <= last { return nil }
-            self[ordinal] = true
-            last = ordinal
+            if let last = ordinals.last, ordinal <= last { return nil }
+            ordinals.append(ordinal)
         }
+        return ordinals
     }
 
     /// The form in Redis: sparse if the chunk has few bits.
@@ -60,12 +77,15 @@ package struct OrdinalChunk: Equatable, Sendable {
         }
     }
 
+    package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
     /// The number of bits that are set.
     package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     /// The ordinals whose bits are set, in ascending order.
     package var ordinals: [UInt16] {
         var found: [UInt16] = []
+        found.reserveCapacity(count)
         for (index, word) in words.enumerated() {
             var rest = word
             while rest != 0 {

@@ -9,7 +9,7 @@ package enum SegmentTerm: Hashable, Sendable {
 
     /// What is known about a device and has one bitmap for each value.
     package enum Attribute: String, CaseIterable, Sendable {
-        case tag, platform, service, environment, zone, lang, app, os
+        case tag, platform, service, environment, zone, lang, app, os, model
     }
 
     package static let days = 1...3650
@@ -28,8 +28,13 @@ extension SegmentTerm: CustomStringConvertible {
 
     private static func quoted(_ text: String) -> String {
         guard text.isEmpty || text.utf8.contains(where: { !isPlain($0) }) else { return text }
-        let escaped = text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
-        return "\"" + escaped.joined() + "\""
+        // Change scalars, not characters: Unicode may combine a quotation mark with the next character.
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { escaped.append("\\") }
+            escaped.append(scalar)
+        }
+        return "\"" + String(escaped) + "\""
     }
 
     /// Whether the byte can stand in a value without quotes.

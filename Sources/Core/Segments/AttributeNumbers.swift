@@ -1,0 +1,46 @@
+/// The attribute names of one partition, such as `tag:sport`, with their numbers.
+///
+/// Bitmaps are stored by number. Each partition numbers its names by itself.
+package struct AttributeNumbers: Sendable {
+    /// The name of the bitmap with all devices that can get pushes.
+    package static let alive = "alive"
+    /// The attribute with one value for each day: the number of days since 1970-01-01 UTC.
+    package static let seen = "seen"
+
+    /// The number of the bitmap `alive`; nil if the partition has no devices.
+    package let alive: Int?
+    /// The values of each attribute, with their numbers.
+    private let values: [String: [String: Int]]
+
+    /// - Parameter names: the partition's names, each as `attribute:value` or `alive`. Other names are ignored.
+    package init(_ names: [String: Int]) {
+        var values: [String: [String: Int]] = [:]
+        for (name, number) in names {
+            // Compare bytes, not characters: Unicode may combine the colon with the next character.
+            guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let value = String(decoding: name.utf8[colon...].dropFirst(), as: UTF8.self)
+            values[String(decoding: name.utf8[..<colon], as: UTF8.self), default: [:]][value] = number
+        }
+        self.values = values
+        alive = names[Self.alive]
+    }
+
+    /// The numbers of the bitmaps whose union is the term, in ascending order; empty if no device has the term.
+    /// - Parameter today: the number of days since 1970-01-01 UTC. A later day counts as today.
+    package func numbers(of term: SegmentTerm, today: Int) -> [Int] {
+        switch term {
+        case .value(let attribute, let value):
+            return values[attribute.rawValue]?[value].map { [$0] } ?? []
+        case .prefix(let attribute, let start):
+            return numbers(of: attribute.rawValue) { $0.utf8.starts(with: start.utf8) }
+        case .seenWithin(let days):
+            return numbers(of: Self.seen) { value in
+                Int(foreign: value).map { $0 > today - days } ?? false
+            }
+        }
+    }
+
+    private func numbers(of attribute: String, where isWanted: (String) -> Bool) -> [Int] {
+        (values[attribute] ?? [:]).filter { isWanted($0.key) }.map(\.value).sorted()
+    }
+}
