@@ -65,6 +65,8 @@ package struct Keys: Hashable, Sendable {
     package var devicesTaken: [UInt8] { key("devices_taken") }
     /// A hash: the format of the app's registry, and its number of partitions.
     package var registry: [UInt8] { key("registry") }
+    /// A hash: the segments that operators saved, by name.
+    package var segments: [UInt8] { key("segments") }
 
     package init(app: String) {
         self.app = app

@@ -50,6 +50,7 @@ extension FuzzTarget {
         ScanBatches.self,
         Settle.self,
         Split.self, PushJob.self, Suppress.self, Take.self, AddEvent.self, TrimDeadLetters.self,
+        ReadSegments.self, SaveSegment.self, RemoveSegment.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {
