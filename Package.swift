@@ -119,8 +119,8 @@ let package = Package(
         process(
             "RedisClient",
             [
-                "PushModel", "FarmPolicy", "RedisProtocol", "StoreProtocol", "Registry", "RESP", "EventLoop",
-                "Transport", "OpenSSL", "Failpoints", deque, logging,
+                "PushModel", "FarmPolicy", "RedisProtocol", "StoreProtocol", "Registry", "Segments", "RESP",
+                "EventLoop", "Transport", "OpenSSL", "Failpoints", deque, logging,
             ]),
         process(
             "Gateway",
@@ -166,10 +166,10 @@ let package = Package(
             dependencies: [
                 "CheckedNumbers", "Worker", "Intake", "Coordinator", "Simulator", "FarmConfiguration",
                 "FarmLogging",
-                "FarmPolicy", "StoreProtocol", "RedisClient",
+                "FarmPolicy", "StoreProtocol", "RedisClient", "Registry", "Segments",
                 "EventLoop", "Supervision",
                 "PushModel", "POSIX", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs",
-                "BinaryProtocol", "Gateway", "Variants", "DeviceModel", "Charts", "Registry",
+                "BinaryProtocol", "Gateway", "Variants", "DeviceModel", "Charts",
                 argumentParser,
                 logging,
             ],
@@ -233,8 +233,8 @@ let package = Package(
         .testTarget(
             name: "pushfarmTests",
             dependencies: [
-                "pushfarm", "PushModel", "StoreProtocol", "RedisClient", "FarmConfiguration", "FarmHarness",
-                "RESP", "RedisProtocol",
+                "pushfarm", "PushModel", "StoreProtocol", "RedisClient", "Registry", "RegistryTesting",
+                "Segments", "FarmConfiguration", "FarmHarness", "RESP", "RedisProtocol",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -284,13 +284,18 @@ let package = Package(
         .target(
             name: "BatchTesting", dependencies: ["PushModel"], path: "Tests/Support/BatchTesting",
             swiftSettings: strict),
+        // Registries of devices, written to Redis by the documented layout.
+        .target(
+            name: "RegistryTesting",
+            dependencies: ["Registry", "Segments", "StoreProtocol", "RedisProtocol", "PushModel"],
+            path: "Tests/Support/RegistryTesting", swiftSettings: strict),
         .target(name: "RandomTesting", path: "Tests/Support/RandomTesting", swiftSettings: strict),
         // Decoders of foreign bytes, for `make fuzz` (libFuzzer) and for FuzzingTests (a plain loop).
         .target(
             name: "Fuzzing",
             dependencies: [
                 "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "RedisProtocol",
-                "StoreProtocol", "RedisClient", "Scheduling", "Registry",
+                "StoreProtocol", "RedisClient", "Scheduling", "Registry", "Segments",
                 "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],
@@ -360,9 +365,10 @@ let package = Package(
         .testTarget(
             name: "RedisClientTests",
             dependencies: [
-                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "Registry", "RedisClient",
-                "Delivery", logging,
-                "LoopTesting", "RESP", "RedisProtocol", "PushModel",
+                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "RedisClient", "Delivery",
+                "Registry", "RegistryTesting", "Segments", "LoopTesting", "RESP", "RedisProtocol",
+                "PushModel",
+                logging,
                 "EventLoop",
                 "Transport",
             ],

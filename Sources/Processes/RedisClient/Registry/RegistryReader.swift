@@ -1,0 +1,104 @@
+package import EventLoop
+import RedisProtocol
+package import Registry
+package import StoreProtocol
+
+/// Reads the stored devices of one app, with plain read commands only, so that a Redis user without scripts can read.
+///
+/// Readers do not lock the registry. A device that is registered, changed or removed while a reader runs can be in the result or
+/// not.
+@Loop package final class RegistryReader {
+    package let app: String
+    let keys: RegistryKeys
+    private let connection: RedisConnection
+    /// The dictionaries of partitions as far as they are known. A dictionary only grows, so an old one is not wrong.
+    private var names: [Int: AttributeNames] = [:]
+
+    private init(app: String, keys: RegistryKeys, connection: RedisConnection) {
+        (self.app, self.keys, self.connection) = (app, keys, connection)
+    }
+
+    /// Creates a reader for the app's registry, which may be empty.
+    package static func open(
+        app: String, connection: RedisConnection
+    ) async throws(StoreError) -> RegistryReader {
+        var command = RESPCommand("HGET")
+        command.append(Keys(app: app).registry)
+        command.append("partitions")
+        let value: RESPValue
+        do { value = try await connection.call(command) } catch { throw .redis(error) }
+        guard !value.isNull else {
+            return RegistryReader(app: app, keys: RegistryKeys(app: app), connection: connection)
+        }
+        guard let count = value.text.flatMap({ Int(foreign: $0) }),
+            RegistryKeys.validPartitions.contains(count)
+        else { throw .unexpectedReply("the number of partitions of \(app)'s registry") }
+        return RegistryReader(
+            app: app, keys: RegistryKeys(app: app, partitions: count), connection: connection)
+    }
+
+    /// Reads counts and dictionaries of all partitions, in the order of the partitions.
+    package func partitions() async throws(StoreError) -> [PartitionState] {
+        var states: [PartitionState] = []
+        for partition in 0..<keys.count { states.append(try await state(of: partition)) }
+        return states
+    }
+
+    /// Reads counts and dictionary of a partition.
+    func state(of partition: Int) async throws(StoreError) -> PartitionState {
+        let replies = try await replies([
+            command("HGETALL", .meta, in: partition), command("HGETALL", .names, in: partition),
+        ])
+        guard let state = PartitionState(meta: replies[0], names: replies[1]) else {
+            throw unreadable(.meta, in: partition)
+        }
+        names[partition] = state.names
+        return state
+    }
+
+    /// The dictionary of a partition, which is read if it is not known or if it is too old.
+    /// - Parameter known: a dictionary that lacks a name; nil if any dictionary will do.
+    func names(of partition: Int, newerThan known: AttributeNames? = nil) async throws(StoreError)
+        -> AttributeNames
+    {
+        if let names = names[partition], names != known { return names }
+        return try await state(of: partition).names
+    }
+
+    /// Sends commands in one pipeline and waits for all replies, in the order of the commands.
+    /// - Throws: the first error. An error reply is an error, too.
+    func replies(_ commands: [RESPCommand]) async throws(StoreError) -> [RESPValue] {
+        guard !commands.isEmpty else { return [] }
+        let result: Result<[RESPValue], RedisError> = await withCheckedContinuation { continuation in
+            var replies: [RESPValue] = []
+            replies.reserveCapacity(commands.count)
+            var failure: RedisError?
+            for command in commands {
+                connection.send(command) { result in
+                    switch result {
+                    case .success(let reply): replies.append(reply)
+                    case .failure(let error):
+                        failure = failure ?? error
+                        replies.append(.null)
+                    }
+                    guard replies.count == commands.count else { return }
+                    continuation.resume(returning: failure.map { .failure($0) } ?? .success(replies))
+                }
+            }
+        }
+        do { return try result.get() } catch { throw .redis(error) }
+    }
+
+    func command(
+        _ name: String, _ key: RegistryKey, in partition: Int, _ words: String...
+    ) -> RESPCommand {
+        var command = RESPCommand(name)
+        command.append(key.key(keys.keys(ofPartition: partition)))
+        for word in words { command.append(word) }
+        return command
+    }
+
+    func unreadable(_ key: RegistryKey, in partition: Int) -> StoreError {
+        .unexpectedReply(String(decoding: key.key(keys.keys(ofPartition: partition)), as: UTF8.self))
+    }
+}
