@@ -61,9 +61,11 @@ private struct HelpCommand: Decodable {
     /// that an operator can undo.
     static let withoutDryRun: Set = [
         "backlog", "bandit simulate", "coordinator", "dead export", "dead list", "dead show", "demo",
-        "devices refused", "doctor", "events",
-        "debug feedback", "debug fsck", "find", "help", "job", "jobs", "paused", "ping", "refused list",
-        "refused show", "screen", "shards list", "simulator control", "status", "suppressed add",
+        "doctor", "events",
+        "debug feedback", "debug fsck", "devices export", "devices refused", "devices show", "find", "help",
+        "job", "jobs", "paused", "ping", "refused list",
+        "refused show", "screen", "segments count", "segments list",
+        "segments sample", "shards list", "simulator control", "status", "suppressed add",
         "suppressed export", "suppressed import", "suppressed list", "suppressed remove", "top", "up",
     ]
 
@@ -180,7 +182,8 @@ private final class DryRunFarm {
         }
         for words in [
             ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["pause", "--job", "held"],
-            ["admission", "close", "shop"], ["rate", "shop", "5/s"], ["quiet", "here/1"],
+            ["admission", "close", "shop"], ["rate", "shop", "5/s"],
+            ["segments", "save", "fans", "tag:sport", "--app", "demo"], ["quiet", "here/1"],
         ] {
             let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
             #expect(result.status == 0, "\(words): \(result)")
@@ -250,7 +253,8 @@ private final class DryRunFarm {
             "job": ["later", "held"], "shard": ["5", "6"], "host": ["here"],
             "host[/worker]": ["here", "here/0"],
             "token": [token], "rate": ["7/s", "default"], "workers": ["1", "+1"], "level": ["critical"],
-            "id": ids, "ids": ids, "file": [farm.folder.path + "/devices.ndjson"],
+            "id": ids, "ids": ids, "name": ["fans"], "expression": ["tag:sport"],
+            "file": [farm.folder.path + "/devices.ndjson"],
         ]
         guard let words = known[argument.valueName ?? ""] else {
             throw Unknown(

@@ -238,9 +238,9 @@ import Testing
     func takeLease() async throws {
         hosts += 1
         let lease = AcquireLeases(
-            nonce: "n\(hosts)", host: "here", lease: .seconds(60), predecessor: "n\(hosts - 1)",
-            fields: [.intake])
-        guard case .ours(let token)? = try await perform(lease).answers.first else {
+            nonce: "n\(hosts)", host: "here", lifetime: .seconds(60), predecessor: "n\(hosts - 1)",
+            leases: [.intake])
+        guard case .ours(let token)? = try await perform(lease).states.first else {
             throw TestFailure(what: "no lease")
         }
         self.token = token

@@ -115,9 +115,9 @@ import Testing
             let owner = writer(connection)
             try await owner.takeOver()
             let before = try RedisDump(redis)
-            await #expect(throws: StoreError.fenced(field: "intake")) {
+            await #expect(throws: StoreError.fenced(lease: "intake")) {
                 try await late.apply([Self.device(2), Self.device(3, token: 1)]) { () throws(StoreError) in
-                    throw .fenced(field: "intake")
+                    throw .fenced(lease: "intake")
                 }
             }
             #expect(try RedisDump(redis).changes(since: before) == [])

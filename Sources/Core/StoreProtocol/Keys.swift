@@ -77,7 +77,7 @@ package struct Keys: Hashable, Sendable {
     /// The keys of a partition of the app's registry, which are in a slot of their own: the prefix is `{pushfarm:APP:rNN}:`. A
     /// partition has no inbox.
     package init(app: String, partition: Int) {
-        self.init(app: "\(app):r\(LeaseField.name(ofShard: partition))")
+        self.init(app: "\(app):r\(LeaseID.name(ofShard: partition))")
     }
 
     private func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }

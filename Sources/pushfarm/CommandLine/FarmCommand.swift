@@ -6,12 +6,18 @@ import FarmConfiguration
 protocol FarmCommand: ParsableCommand, Sendable {
     var common: CommonOptions { get }
 
+    /// Checks the command line before a connection is made.
+    func check() throws(CommandFailure)
+
     /// Does the command's work and shows the result.
     @Loop func run(_ client: FarmClient, _ console: Console) async throws
 }
 
 extension FarmCommand {
+    func check() {}
+
     func run() throws {
+        try check()
         try common.withClient { client in try await run(client, Console(json: common.json)) }
     }
 }

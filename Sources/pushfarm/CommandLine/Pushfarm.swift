@@ -36,7 +36,7 @@ struct Pushfarm: ParsableCommand {
             others: [SimulatorCommand.self]),
         Group(
             name: "Send", first: [PushCommand.self, DevicesCommand.self],
-            others: [ScreenCommand.self, BanditCommand.self]),
+            others: [SegmentsCommand.self, ScreenCommand.self, BanditCommand.self]),
         Group(
             name: "See",
             first: [

@@ -3,20 +3,22 @@ import ArgumentParser
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "Registers, imports and removes stored devices.",
+        abstract: "Registers, imports, shows and removes stored devices.",
         discussion: """
             Example:
               pushfarm devices set d-1 --app demo --token $TOKEN --user u-7 --tag sport
               pushfarm devices import devices.csv --app demo
+              pushfarm devices show d-1 --app demo
               pushfarm devices forget --user u-7 --app demo
             """,
         subcommands: [
             DevicesSetCommand.self, DevicesRemoveCommand.self, DevicesForgetCommand.self,
-            DevicesImportCommand.self, DevicesRefusedCommand.self,
+            DevicesImportCommand.self, DevicesExportCommand.self, DevicesShowCommand.self,
+            DevicesRefusedCommand.self,
         ])
 }
 
-/// The app whose devices a command changes.
+/// The app whose devices a command reads or changes.
 struct DeviceAppOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp("The app. Not needed when only one app is configured.", valueName: "name"),

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `an outdated intake can neither take nor finish device inputs`() throws {
-        let fenced = StoreError.fenced(field: "intake")
+        let fenced = StoreError.fenced(lease: "intake")
         try expectFenced(fenced) { fixture in
             try fixture.perform(PushDevices([Array("a".utf8)]))
             return TakeDevices(token: fixture.token, maxInputs: 9, maxBytes: 99, maxInputBytes: 99)

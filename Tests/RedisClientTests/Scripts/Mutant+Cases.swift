@@ -234,7 +234,8 @@ extension Mutant {
             "n = n - 2"),
         Mutant(.createGroup, "starts at the end of the stream", "'settlement', '0'", "'settlement', '$'"),
         Mutant(
-            .swapProviderToken, "overwrites another host's value", "if stored ~= ARGV[1] then", "if false then"),
+            .swapProviderToken, "overwrites another host's value", "if stored ~= ARGV[1] then",
+            "if false then"),
         Mutant(.swapProviderToken, "stores the value without expiry", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
         Mutant(
             .applyChanges, "applies changes at another version", "if current ~= version then", "if false then"

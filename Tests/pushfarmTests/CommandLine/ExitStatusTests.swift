@@ -43,6 +43,10 @@ struct ExitStatusTests {
         "devices import /nowhere --format csv --app a", "devices import /dev/null --app a",
         "devices import /dev/null --format csv --app a", "devices import /dev/null --format xml --app a",
         "devices set d --token zz --app a", "devices set d --app a", "devices refused --limit 0",
+        "devices show --app a", "devices show d --user u --app a", "devices show --token zz --app a",
+        "devices export /dev/null --app a", "devices export /dev/null --format xml --app a",
+        "segments save all tag:a --app a", "segments save s --app a",
+        "segments count tags:a --app a", "segments sample tags:a --app a", "segments save s tags:a --app a",
         "rate a x", "admission shut a", "events --type nonsense", "jobs --limit x",
     ]
 
@@ -101,6 +105,9 @@ struct ExitStatusTests {
         "suppressed import /dev/null", "devices set d --token 0011223344556677 --app a",
         "devices remove d --app a", "devices forget --user u --app a",
         "devices import /dev/null --format ndjson --app a", "devices refused",
+        "devices show d --app a",
+        "devices export - --format csv --app a", "segments count tag:a --app a", "segments list --app a",
+        "segments save s tag:a --app a", "segments remove s --app a", "segments sample tag:a --app a",
         "debug feedback all", "debug fsck",
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",

@@ -108,7 +108,7 @@ import StoreProtocol
         case .fenced:
             context.notify(.fenced(app: name, token: token.bytes))
             await wakeUp.wait(atMost: .seconds(1))
-        case .outOfStep, .fewerTaken, .stale:
+        case .outOfStep, .takenJobsDiffer, .stale:
             log.notice(
                 "device intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["reason": "\(error)"])

@@ -1,0 +1,96 @@
+import ArgumentParser
+import EventLoop
+import RedisClient
+import Registry
+import StoreProtocol
+
+struct DevicesExportCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Exports all stored devices to a file.",
+        discussion: """
+            NDJSON has one device on each line, as pushfarm devices import reads it. CSV
+            has a header and one device in each record; it cannot express a device with
+            several tokens, and the export then fails. The file appears when it is
+            complete. Devices that are registered, changed or removed during the export
+            are in the file or not. Import refuses devices without a token.
+
+            Example:
+              pushfarm devices export devices.ndjson --app demo
+              pushfarm devices export devices.csv --app demo
+              pushfarm devices export - --format ndjson --app demo | gzip > devices.gz
+
+            Status 3 when records cannot be read.
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var choice: DeviceAppOptions
+
+    @Argument(help: "The file; - is standard output.")
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "csv or ndjson. Default: by the file's ending: .csv, .ndjson, .jsonl or .json.",
+            valueName: "format"))
+    var format: String?
+
+    @Flag(help: "Adds when devices were registered and last seen; import refuses these fields.")
+    var times = false
+
+    func validate() throws {
+        if let format, DeviceFileFormat(rawValue: format) == nil {
+            throw ValidationError("--format is csv or ndjson.")
+        }
+        guard fileFormat != nil else { throw ValidationError("Give --format csv or --format ndjson.") }
+    }
+
+    /// The format that `--format` or the file's ending says.
+    private var fileFormat: DeviceFileFormat? {
+        format.map { DeviceFileFormat(rawValue: $0) } ?? DeviceFileFormat(ending: file)
+    }
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        guard let format = fileFormat else { return }
+        let app = try await client.chosenApp(choice.app)
+        let reader = try await client.registry(of: app)
+        let partitions = try await client.read { () throws(StoreError) in try await reader.partitions() }
+        var sink = try TextSink(file == "-" ? nil : file)
+        let writer = DeviceFileWriter(format: format, hasTimes: times)
+        if let header = writer.header { try sink.write(header) }
+        let all = partitions.reduce(0) { $0 + $1.devices }
+        var progress = ProgressLine("exporting", total: all, quiet: common.json || file == "-")
+        defer { progress.finish() }
+        var (written, tokenless, unreadable) = (0, 0, 0)
+        var scan = DeviceScan(reader, partitions)
+        while let page = try await next(&scan, client) {
+            for device in page.devices { try sink.write(bytes: try writer.line(of: device.record)) }
+            written += page.devices.count
+            tokenless += page.devices.count { !$0.record.isAlive }
+            unreadable += page.unreadable.count
+            progress.update(written)
+        }
+        try sink.finish()
+        progress.finish()
+        if file != "-" {
+            console.show(
+                .object([
+                    "app": .string(app), "exported": .number(written), "without_token": .number(tokenless),
+                    "unreadable": .number(unreadable),
+                ]),
+                "\(Figures.counted(written, "device", "devices")) exported"
+                    + (tokenless > 0 ? ", \(Figures.grouped(tokenless)) without a token" : "") + "\n")
+        }
+        guard unreadable == 0 else {
+            throw CommandFailure(
+                status: .partly,
+                message: Figures.counted(unreadable, "record", "records") + " cannot be read")
+        }
+    }
+
+    @Loop private func next(
+        _ scan: inout DeviceScan, _ client: FarmClient
+    ) async throws(CommandFailure) -> DevicePage? {
+        do { return try await scan.next() } catch { throw client.failure(error) }
+    }
+}

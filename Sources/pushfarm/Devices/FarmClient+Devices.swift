@@ -1,0 +1,28 @@
+import EventLoop
+import RedisClient
+import Registry
+import StoreProtocol
+
+/// Reads the stored devices of an app.
+extension FarmClient {
+    /// Opens the registry of an app, which may be empty.
+    func registry(of app: String) async throws(CommandFailure) -> RegistryReader {
+        try await mustHave(app: app)
+        let redis = redis
+        return try await read { () throws(StoreError) in
+            try await RegistryReader.open(app: app, connection: redis)
+        }
+    }
+
+    /// Does something with a registry, and translates its errors.
+    func read<Value: Sendable>(
+        _ body: @Loop () async throws(StoreError) -> Value
+    ) async throws(CommandFailure) -> Value {
+        do { return try await body() } catch { throw failure(error) }
+    }
+
+    /// The day of Redis's clock, as a number of days since 1970-01-01 UTC.
+    func today() async throws(CommandFailure) -> Int {
+        DeviceRecord.day(of: try await clock().components.seconds)
+    }
+}
