@@ -12,7 +12,8 @@ package enum Verdict: Hashable, Sendable {
     case configurationWrong(reason: String)
     /// The gateway refuses the app's credentials.
     case credentialsWrong(reason: String)
-    /// The gateway refuses the provider token on this connection, but may accept a new token or the token on a new connection.
+    /// The gateway refuses the provider token on this connection, but may accept a new token on this connection, or this token
+    /// on a new connection.
     case credentialsStale(reason: String)
     /// The provider token was renewed too often. Retry later with the older provider token.
     case authenticationSlow(reason: String)
@@ -31,10 +32,10 @@ package enum Verdict: Hashable, Sendable {
 
     /// Judges a response whose status is not 200.
     ///
-    /// If the reason is known, and its usual status and `status` are both 4xx or both 5xx, the reason decides. Otherwise `status`
-    /// alone decides. A response that the gateway cannot have sent shows trouble between worker and gateway, for example a
-    /// proxy's 411, or a proxy's 502 with an HTML page. The status of a response from a proxy only shows whether the proxy may
-    /// have forwarded the push to the gateway.
+    /// If the reason is known, and its usual status and `status` are both 4xx or both 5xx, the reason decides. Otherwise
+    /// `status` alone decides. A response that the gateway cannot have sent shows trouble between worker and gateway. Examples
+    /// are a proxy's 411, and a proxy's 502 with an HTML page. The status of a response from a proxy only shows whether the
+    /// proxy may have forwarded the push to the gateway.
     /// - Parameters:
     ///   - reason: the reason in the response, compared exactly; nil if absent.
     ///   - timestamp: the timestamp in the response, in milliseconds since 1970.

@@ -4,7 +4,7 @@
 /// The quiet time starts with the configured minimum and grows with the observed reply times. A quiet time that was too short
 /// once is never used again.
 package struct QuietTime: Sendable {
-    /// The configured minimum, or twice the quiet time that was too short.
+    /// The configured minimum; after a quiet time that was too short, twice that quiet time.
     private var least: Duration
     package let longest: Duration
     /// The delays of the last replies in milliseconds. Each new delay replaces the oldest.

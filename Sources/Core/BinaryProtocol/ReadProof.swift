@@ -43,7 +43,7 @@ package struct ReadProof {
 
     package var hasResponses: Bool { responses > 0 }
 
-    /// Whether the two questions at the beginning of a connection are not asked yet.
+    /// Whether one or both of the two questions at the beginning of a connection are still to be asked.
     package var isBeginning: Bool { asked < 2 }
 
     /// Returns whether another question may be asked now.

@@ -14,7 +14,7 @@ package struct SendWindow: ~Copyable {
         var end: UInt64
     }
 
-    /// A point of the byte stream: all bytes up to `end` were sent by `sentAt`.
+    /// A point of the byte stream: all bytes up to `end` had been sent at the time `sentAt`.
     private struct Mark {
         var end: UInt64
         var sentAt: Instant
@@ -121,7 +121,7 @@ package struct SendWindow: ~Copyable {
         return isMore
     }
 
-    /// Whether the peer may not have read all sent bytes.
+    /// Whether there are sent bytes that the peer has possibly not read yet.
     package var isUnderWay: Bool { marks.last.map { $0.arrivedAt == nil } ?? false }
 
     /// Whether all bytes that were written to the connection have left this process.
@@ -147,8 +147,8 @@ package struct SendWindow: ~Copyable {
         for index in marks.indices where marks[index].arrivedAt != nil { marks[index].arrivedAt = now }
     }
 
-    /// Returns when ``safe(after:at:)`` can first find a safe push; nil until more bytes have left or
-    /// arrived.
+    /// Returns when ``safe(after:at:)`` can first find a safe push; nil if more bytes must leave this process or be read by the
+    /// peer first.
     package func nextSafe(after quiet: Duration) -> Instant? {
         marks.first.flatMap { $0.arrivedAt }?.advanced(by: quiet)
     }
@@ -158,8 +158,8 @@ package struct SendWindow: ~Copyable {
 
     /// Judges a reply that says that the push `identifier` was refused.
     ///
-    /// The identifier proves that its frame was sent, although the count of sent bytes may lag: the gateway can reply
-    /// before ``sent(upTo:at:)`` is called.
+    /// The identifier in the reply proves that the push's frame was sent. The count of sent bytes may not include the frame
+    /// yet, because the gateway can reply before ``sent(upTo:at:)`` is called.
     package func refused(_ identifier: UInt32, at now: Instant) -> Judgement {
         guard let index = index(of: identifier) else { return late(identifier, isBlamed: true) }
         let end = entries[index].end

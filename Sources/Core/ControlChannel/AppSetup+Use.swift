@@ -32,7 +32,7 @@ extension AppSetup {
         /// The budget of the whole farm in connections; 0: no limit.
         package var budgetConnections: UInt16 = 0
         /// The number of shards of the farm. A worker's part of the budget is the number of shards that the worker serves,
-        /// divided by this number.
+        /// divided by the number of shards of the farm.
         package var shards: UInt16 = 1
         /// Seconds that a connection may be idle before the worker sends a PING; 0: never.
         package var keepAliveSeconds: UInt32 = 3600

@@ -105,7 +105,7 @@ package enum IntakeNotice: Equatable, Sendable {
     /// The intake waits for jobs or for Redis. If the intake crashes from now on, the crash counts against none of the app's
     /// jobs.
     case idle(app: String)
-    /// Batches were delayed. The first delayed batch is due after this time.
+    /// Batches were delayed. The app's first delayed batch is due after this number of milliseconds.
     case delayed(app: String, milliseconds: UInt64)
     /// Redis rejected this fencing token.
     case fenced(app: String, token: [UInt8])

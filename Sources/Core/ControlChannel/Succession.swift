@@ -1,7 +1,7 @@
 /// An order from a coordinator to its successor.
 package enum SuccessionOrder: Equatable, Sendable {
-    /// Claim this host's name. The predecessor has released its leases, and no other process uses the name. `nonce` is the
-    /// predecessor's nonce.
+    /// Claim this host's name. The predecessor has released its leases, and no other process uses the name. `nonce` identifies
+    /// the predecessor in Redis.
     case hostClaim(nonce: String)
     /// The upgrade is aborted. Release all leases, and exit.
     case abort

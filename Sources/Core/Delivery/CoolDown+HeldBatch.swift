@@ -30,7 +30,7 @@ extension CoolDown {
     package mutating func postpone(
         _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: Instant
     ) -> ReportedOutcome? {
-        // A push that was refused, delayed or failed temporarily earlier is now in a segment with attempts or a cause.
+        // If the push was refused or delayed earlier, or failed temporarily, its segment has attempts or a cause.
         let segment = batch.batch.segments[segment]
         let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
         guard let wait = postpone(batch.device(of: position), isReturned: isReturned, at: now)

@@ -8,8 +8,8 @@ struct CreditQueue {
     /// Maximum number of positions that may be granted and unreported.
     var limit = 512
 
-    /// The maximum number of positions that lane high leaves free for lane bulk when bulk is due. Bulk may take these positions
-    /// even from the ``reserve``.
+    /// When bulk is due, lane high leaves up to this number of positions free for lane bulk. Bulk may take these positions even
+    /// from the ``reserve``.
     static let mostDue = 64
 
     init(_ creditTotal: CreditTotal) { self.creditTotal = creditTotal }
@@ -44,7 +44,7 @@ struct CreditQueue {
     }
 }
 
-/// The sum of ``HeldBatch/exposure`` over all held batches of a window, plus the credit that the window has requested.
+/// The sum of ``HeldBatch/creditInUse`` over all held batches of a window, plus the credit that the window has requested.
 ///
 /// The sum is kept up to date, because every report reads the sum and a window may hold hundreds of batches.
 final class CreditTotal {

@@ -61,7 +61,7 @@ extension DeliveryWindow {
 
     package var isCheckingOut: Bool { checkouts.isPending }
 
-    /// Finds batches that Redis assigns to this worker and that the worker does not hold.
+    /// Schedules a search for batches that Redis assigns to this worker and that the worker does not hold.
     package func searchBatches() { checkouts.searchServed() }
 
     /// Returns the shards that have a held batch with a push of one of `jobs`.

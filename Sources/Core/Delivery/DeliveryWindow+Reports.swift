@@ -48,7 +48,7 @@ extension DeliveryWindow {
                     expectedOpen: batch.mustCompare ? -1 : batch.count - batch.reported - batch.reporting)))
     }
 
-    /// Returns the end of the positions to request credit for.
+    /// Returns the end of the positions for which the worker requests credit.
     private func wantedCredit(of batch: HeldBatch) -> Int {
         guard mode == .sending, batch.maySend, batch.isSuspect || !yieldsToSuspect else {
             return batch.granted
@@ -128,7 +128,7 @@ extension DeliveryWindow {
         if staleness == .fenced { fenced(batch.shard, call.token) }
     }
 
-    /// Compares a batch with the map that Redis returned.
+    /// Compares a batch with the map that Redis returned, which has the state of each of the batch's positions.
     private func compare(_ batch: HeldBatch, with map: [UInt8], granted: Int) {
         let wasExpected = batch.mustCompare
         batch.mustCompare = false
@@ -145,8 +145,9 @@ extension DeliveryWindow {
         add(.fenced)
     }
 
-    /// Returns batches that have neither pushes in flight nor unreported outcomes to the head of their lists in Redis. The newest
-    /// batch is returned first. To keep the order of a list, a batch waits until all younger batches of the list are returned.
+    /// Returns batches to the head of their lists in Redis if the batches have neither pushes in flight nor unreported
+    /// outcomes. The newest batch is returned first. To keep the order of a list, a batch waits until all younger batches of
+    /// the list are returned.
     func returnIdle() {
         areReturnsDue = false
         var blocked: Set<Int> = []
@@ -205,8 +206,8 @@ extension DeliveryWindow {
         reportDue()
     }
 
-    /// Compares every held batch with Redis's map, repeats the reports of the last seconds, and searches for batches that Redis
-    /// assigns to this worker.
+    /// Compares the positions of every held batch with Redis's map of the positions, repeats the reports of the last seconds,
+    /// and searches for batches that Redis assigns to this worker.
     func compareAll() {
         guard recent.beginComparing(at: now) else { return }
         for batch in held.values where batch.ownership == .ours || batch.ownership == .returning {

@@ -11,7 +11,7 @@ extension DeliveryWindow {
 
     package var hasPassedBatches: Bool { queues.hasPassed }
 
-    /// An upper bound of the pushes that may be sent.
+    /// An upper bound of the number of pushes that may be sent now.
     package var sendable: Int { queues.sendable }
 
     /// Returns the number of sendable batches of a lane.
@@ -24,7 +24,7 @@ extension DeliveryWindow {
     /// and asks again.
     ///
     /// - Parameters:
-    ///   - hasExclusiveTurn: whether only the pushes of ``suspect`` are in flight or have credit on this worker.
+    ///   - hasExclusiveTurn: whether, on this worker, no pushes except the pushes of ``suspect`` are in flight or have credit.
     ///   - isBulkFull: whether no connection has room for bulk pushes.
     package func nextBatch(hasExclusiveTurn: Bool, isBulkFull: Bool = false) -> (
         batch: HeldBatch, atMost: Int
@@ -68,7 +68,7 @@ extension DeliveryWindow {
     /// The next suspect batch, which must be sent with no other push in flight.
     package var suspect: HeldBatch? { mode == .sending ? suspects.first() : nil }
 
-    /// Whether pushes of a suspect batch are in flight. Batches that may send no more pushes are included.
+    /// Whether pushes of a suspect batch are in flight. Suspect batches that may send no more pushes are included.
     package var hasSuspectInFlight: Bool { suspects.hasInFlight() }
 
     /// Whether, among the app's batches, only the suspect batch has pushes in flight or credit.
@@ -85,7 +85,7 @@ extension DeliveryWindow {
     /// Returns how many positions may be granted to a lane.
     func room(for lane: Lane) -> Int { credit.room(for: lane, isBulkDue: isBulkDue) }
 
-    /// Requests more credit for batches of a lane that lack credit.
+    /// In a lane, requests more credit for the batches that lack credit.
     ///
     /// - Returns: whether a batch of the lane lacks credit.
     func askForCredit(of lane: Lane) -> Bool {

@@ -26,8 +26,8 @@ package final class DeliveryWindow {
         case fenced
     }
 
-    /// Identifies the batch of a call to Redis, with the batch's delivery and fencing token at the time of the call. Both may
-    /// change before the reply arrives.
+    /// Identifies the batch of a call to Redis, with the batch's delivery and fencing token at the time of the call. The
+    /// delivery and the fencing token may change before the reply arrives.
     package struct Call: Hashable {
         let batch: UInt32
         let delivery: Int
@@ -195,7 +195,7 @@ package final class DeliveryWindow {
         if batch.hasNext { queues.insert(batch) }
     }
 
-    /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for a long time.
+    /// Expires held pushes whose deadline has passed. While the gateway is unreachable, only this call expires the pushes.
     ///
     /// - Parameter seconds: the current time in seconds since 1970.
     /// - Returns: the number of expired pushes.

@@ -7,7 +7,8 @@
 package final class FairTurns {
     /// Pushes per turn for a weight of one, while other apps have something to send.
     private static let share = 128
-    /// Pushes per turn of an app that is alone. The event loop handles new events after each turn.
+    /// Pushes per turn of an app while no other app has something to send. The number is limited, because the event loop
+    /// handles new events only after a turn.
     private static let onlyAppShare = 2048
 
     private var busyApps: Set<ObjectIdentifier> = []

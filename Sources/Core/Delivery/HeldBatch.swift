@@ -62,7 +62,7 @@ package final class HeldBatch {
     /// The outcomes of positions that were not delivered.
     var outcomes: [Int: ReportedOutcome] = [:]
     var timestamps: [Int: Int64] = [:]
-    /// The reports that Redis has accepted. They are kept, so that the worker can repeat a report that Redis loses.
+    /// The reports that Redis has accepted. The worker keeps accepted reports, so that it can repeat a report that Redis loses.
     var reports: [OutcomeReport] = []
     /// The report in progress.
     var current: OutcomeReport?
@@ -81,8 +81,8 @@ package final class HeldBatch {
     var isReporting = false
     /// Whether sending is stopped because the shard was withdrawn.
     var isHalted = false
-    /// Whether this worker must compare the batch with Redis's map before it sends pushes, because Redis may have lost its last
-    /// writes. The next reply to a report contains the map.
+    /// Whether this worker must compare the batch with Redis's map of the positions before the worker sends pushes, because
+    /// Redis may have lost its last writes. The next reply to a report contains the map.
     var mustCompare = false {
         didSet { if mustCompare != oldValue { updateRoute() } }
     }
@@ -110,7 +110,7 @@ package final class HeldBatch {
         route.join(self)
     }
 
-    /// Removes the batch's exposure from the tally when the batch is released.
+    /// Subtracts the batch's credit from the window's ``CreditTotal`` when the batch is released.
     func removeFromCreditTotal() {
         guard !faults.has(.leavesCredit) else { return }
         creditTotal.sum -= creditInUse + asked
@@ -236,7 +236,7 @@ package final class HeldBatch {
         reported += 1
     }
 
-    /// Recomputes the exposure.
+    /// Recomputes ``creditInUse``.
     func recount() {
         creditInUse = positions.indices.count { usesCredit($0) }
     }

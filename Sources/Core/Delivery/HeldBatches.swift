@@ -8,7 +8,7 @@ struct HeldBatches {
     /// The routes of held batches by shard and lane.
     private var routes: [Int: ShardRoute] = [:]
     private var lastNumber: UInt32 = 0
-    /// Whether a call that returns a batch to Redis may lack a reply.
+    /// Whether a call that returns a batch to Redis may still await its reply.
     private var mayHaveReturns = false
 
     var isEmpty: Bool { batches.isEmpty }

@@ -21,7 +21,7 @@ package enum InjectedDeliveryFault: Sendable {
     case neverEnds
     /// Requests more credit than the limit allows.
     case asksForMore
-    /// Leaves the exposure of released batches in the tally.
+    /// Does not subtract the credit of released batches from the ``CreditTotal``.
     case leavesCredit
     /// Treats pushes in flight as open.
     case resendsInFlight

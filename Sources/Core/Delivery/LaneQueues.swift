@@ -21,7 +21,7 @@ struct LaneQueues {
     /// The batches of both lanes.
     var batches: some Sequence<HeldBatch> { waiting.joined() }
 
-    /// An upper bound of the pushes that may be sent.
+    /// An upper bound of the number of pushes that may be sent now.
     var sendable: Int { batches.reduce(0) { $0 + ($1.maySend ? $1.sendable : 0) } }
 
     /// Inserts a batch into its lane by age, unless the lane already contains it.

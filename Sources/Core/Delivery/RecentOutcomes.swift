@@ -41,7 +41,7 @@ struct RecentOutcomes {
     private var numbers: [BatchID: UInt64] = [:]
     private var next: UInt64 = 0
     private var byteCount = 0
-    /// Reports of batches with a number below this one must be repeated.
+    /// The reports of batches whose number is below this number must be repeated.
     private var repeatEnd: UInt64 = 0
     private var repeatNext: UInt64 = 0
     /// The number of repeated reports without a reply.
@@ -58,7 +58,7 @@ struct RecentOutcomes {
         dropOld(at: now)
     }
 
-    /// Drops batches whose reports Redis can no longer lose, and the oldest batches above the size limits.
+    /// Drops batches whose reports Redis can no longer lose. Above the size limits, also drops the oldest batches.
     mutating func dropOld(at now: Instant) {
         while let oldest = entries.first,
             oldest.at + Self.age < now || entries.count > Self.mostBatches || byteCount > Self.mostBytes

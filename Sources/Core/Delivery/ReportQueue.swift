@@ -12,7 +12,7 @@ struct ReportQueue {
     static let interval = Duration.milliseconds(20)
     static let retryInterval = Duration.milliseconds(200)
 
-    /// Adds a batch. Its report becomes due after at most `time`.
+    /// Adds a batch. The report of the batch becomes due after at most `time`.
     mutating func add(_ batch: HeldBatch, within time: Duration) {
         delay = min(delay ?? time, time)
         guard !batch.isDirty else { return }

@@ -29,7 +29,7 @@ struct ShardCheckouts {
 
     /// Sets the served shards and withdraws all other shards.
     mutating func assign(_ tokens: [Int: FenceToken]) {
-        // If this worker served the shard before, Redis may still assign batches to the worker that the worker has released.
+        // If this worker served the shard before, the worker may have released batches that Redis still assigns to it.
         for (shard, token) in tokens where shards.token(of: shard) != token { unconfirmed.insert(shard) }
         shards.assign(tokens)
     }

@@ -28,7 +28,7 @@ package final class ShardRoute {
         /// Older batches that share a device with this batch; nil until computed. Batches that join later are younger, so the
         /// list is computed only once.
         var sharers: [UInt32]?
-        /// A batch that shares a device with this batch. While the other batch is on the route, this batch cannot be free.
+        /// A batch that shares a device with this batch. This batch cannot be free while the batch `boundTo` is on the route.
         var boundTo: UInt32?
     }
 
@@ -36,7 +36,8 @@ package final class ShardRoute {
     private var freeCount = 0
     /// Batches that wait for a free batch, and younger batches that share a device with a waiting batch.
     private var heldUp: Set<UInt32> = []
-    /// Batches that are being compared with Redis's map. Younger batches wait until the comparison is done.
+    /// Batches whose positions are being compared with Redis's map of the positions. Younger batches wait until the comparison
+    /// is done.
     var uncompared: Set<UInt32> = []
     /// The number of pushes in flight of batches that are not free.
     var inFlight = 0 {

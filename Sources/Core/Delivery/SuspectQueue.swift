@@ -21,12 +21,12 @@ struct SuspectQueue {
     mutating func first() -> HeldBatch? {
         guard !waiting.isEmpty else { return nil }
         waiting.removeAll { !$0.isSuspect || $0.ownership != .ours || $0.isHalted }
-        // A batch that has credit, for example after its shard was withdrawn and returned, precedes batches without
-        // credit.
+        // A batch that has credit, for example after its shard was withdrawn from this worker and assigned to it again,
+        // precedes batches without credit.
         return waiting.first { $0.creditInUse + $0.asked > 0 } ?? waiting.first
     }
 
-    /// Whether pushes of a suspect batch are in flight. Batches that may send no more pushes are included.
+    /// Whether pushes of a suspect batch are in flight. Suspect batches that may send no more pushes are included.
     mutating func hasInFlight() -> Bool {
         guard !all.isEmpty else { return false }
         all.removeAll { $0.isReleased || !$0.isSuspect }

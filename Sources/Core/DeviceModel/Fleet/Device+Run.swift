@@ -1,4 +1,5 @@
-/// The run of the app or its extension: it asks the publisher, and downloads the editions that the device does not have.
+/// The run of the app or its extension: the app asks the publisher which editions it may fetch, and downloads the editions that
+/// the device does not have.
 extension Device {
     /// How long the system lets the app run for a push, in tenths of a second.
     /// - Source: Apple, "Pushing background updates to your App".
@@ -11,7 +12,7 @@ extension Device {
         }
     }
 
-    /// Starts a run. A run that goes on hands its download over to the new run.
+    /// Starts a run. If a run is in progress, its download continues in the new run.
     mutating func begin(
         _ activity: DeviceState.Activity, _ list: EditionList, at time: ModelTime, until end: ModelTime,
         editions: inout EditionTable
@@ -34,7 +35,8 @@ extension Device {
         fetch(editions.nextEdition(of: list, for: number), handedOver: handedOver, at: time)
     }
 
-    /// Ends the present download, or the run.
+    /// Completes the present download and begins the next download. Ends the run if no download is left, or if the present
+    /// download is incomplete.
     mutating func continueRun(at time: ModelTime, editions: inout EditionTable) {
         guard let edition = state.fetching else { return endRun() }
         guard let end = downloadEnd, end <= time else {
@@ -57,7 +59,7 @@ extension Device {
         due = nil
     }
 
-    /// Begins or resumes a download. Without an edition, the run ends when the publisher has said that there is no data.
+    /// Begins or resumes a download. If `edition` is nil, the run ends when the publisher has responded that there is no data.
     private mutating func fetch(_ edition: Edition?, handedOver: Edition?, at time: ModelTime) {
         state.fetching = edition
         guard let edition else {

@@ -1,6 +1,7 @@
 /// Decides for one device which pushes are shown, held or discarded, and when the app starts.
 ///
-/// The value lives for one push or one event. The fleet stores ``state`` and calls ``eventDue(at:editions:)`` at ``due``.
+/// A value of this type exists only while the fleet handles one push or one event. The fleet stores ``state`` and calls
+/// ``eventDue(at:editions:)`` at ``due``.
 /// - Source: docs/simulator.md, section "Devices", lists the rules and says which rules are assumptions.
 struct Device {
     let number: UInt32
@@ -52,7 +53,7 @@ struct Device {
         }
     }
 
-    /// Puts a push into the slot. The push in the slot is discarded.
+    /// Puts a push into the device's slot, and discards the push that was in the slot before.
     private mutating func hold(
         _ push: DevicePush, _ kind: HeldPush.Kind, at time: ModelTime, editions: inout EditionTable
     ) {
@@ -60,7 +61,7 @@ struct Device {
         if let old = state.held {
             let isSame = old.collapseID != 0 && old.collapseID == next.collapseID
             note(.discard(isSame ? .collapsed : .superseded), at: time)
-            // A wake-up that the system has decided delivers the newest push.
+            // If the system has already decided to start the app for the old push, the start delivers the new push.
             if old.choice == .wakes, kind == .background, !next.neverWakes { next.choice = .wakes }
         }
         state.held = next
@@ -105,7 +106,8 @@ struct Device {
         }
     }
 
-    /// A wake-up that the system has decided in time takes place, even if a push that is never stored waits for it.
+    /// Whether the push has expired. A push whose wake-up is due does not expire, because the system decided in time to start
+    /// the app. A push that is never stored does not expire here, because ``wait(_:from:)`` discards the push.
     private func isExpired(_ held: HeldPush, at time: ModelTime, isWakeDue: Bool) -> Bool {
         guard held.expiration != DevicePush.notStored else { return false }
         return held.expiration <= time && !(isWakeDue && held.choice == .wakes)
@@ -117,7 +119,8 @@ struct Device {
         note(.discard(reason), at: time)
     }
 
-    /// Applies the rules again at the device's next hour, at the next opening, or at the push's expiration.
+    /// Schedules the next application of the rules: at the device's next hour, at the next opening, or at the push's
+    /// expiration.
     private mutating func wait(_ held: HeldPush, from time: ModelTime) {
         if held.expiration == DevicePush.notStored { return drop(.notStored, at: time) }
         let hour = conditions.nextHour(after: time)
@@ -125,7 +128,7 @@ struct Device {
         due = max(time, min(next, held.expiration))
     }
 
-    /// Draws whether the system starts the app for the push, and when.
+    /// Chooses at random whether and when the system starts the app for the push.
     private mutating func choose(_ held: HeldPush, at time: ModelTime) {
         let index = state.draws
         state.draws &+= 2

@@ -10,7 +10,8 @@ package struct DeviceAction: Hashable, Sendable {
         case startOver(Edition)
         /// A run ends before the download is complete.
         case interrupt(Edition)
-        /// The app has the whole edition and tells the publisher so, after `sends` pushes to the device.
+        /// The app has the whole edition and reports this to the publisher. Until then, `sends` pushes of the edition were sent
+        /// to the device.
         case done(Edition, sends: UInt8)
         case discard(Discard)
     }

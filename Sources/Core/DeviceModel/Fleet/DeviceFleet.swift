@@ -1,9 +1,9 @@
 import PushModel
 
-/// All devices of a model. A device comes into being with the first push to its token.
+/// All devices of a model. The first push to a token creates the device.
 ///
-/// Times never decrease from call to call. A device takes at most 64 bytes, its token, up to 8 bytes for the index, and a
-/// byte for each edition; arrays may reserve twice as much.
+/// Times never decrease from call to call. The memory of a device is at most 64 bytes, plus its token, up to 8 bytes for the
+/// index, and a byte for each edition; arrays may reserve twice as much memory.
 package struct DeviceFleet: Sendable {
     package let population: DevicePopulation
     package private(set) var editions = EditionTable()
@@ -52,7 +52,8 @@ package struct DeviceFleet: Sendable {
     }
 
     /// Carries out the events that are due.
-    /// - Parameter limit: the greatest number of events. If more are due, ``nextDue`` is not after `time`.
+    /// - Parameter limit: the greatest number of events. If more events are due, ``nextDue`` is `time` or earlier after the
+    ///   call.
     package mutating func advance(to time: ModelTime, limit: Int = .max) -> [DeviceAction] {
         var actions: [DeviceAction] = []
         var rest = limit
@@ -71,7 +72,8 @@ package struct DeviceFleet: Sendable {
 
     // MARK: Devices
 
-    /// The device with the token, which may be new; nil if there are too many devices.
+    /// Returns the device with the token, and creates the device if the token is new; nil if the fleet already has the greatest
+    /// number of devices.
     private mutating func device(with token: UnsafeRawBufferPointer) -> UInt32? {
         let hash = XXH64.hash(token, seed: population.seed)
         if let number = tokens.find(token, hash: hash) { return number }
@@ -93,7 +95,8 @@ package struct DeviceFleet: Sendable {
 
     private mutating func store(_ device: Device, into actions: inout [DeviceAction]) {
         states[Int(device.number)] = device.state
-        // The model's time ends at the latest time. An event at that time would be due again and again.
+        // An event at ``ModelTime/never`` gets no timer. The model's time cannot pass this time, so the event would be due
+        // again and again.
         if let due = device.due, due < .never {
             timers.set(device.number, to: due)
         } else {

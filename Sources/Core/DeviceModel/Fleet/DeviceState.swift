@@ -1,4 +1,5 @@
-/// The stored state of one device. Everything else is a function of token and time (``DeviceConditions``).
+/// The stored state of one device. All other properties of a device are functions of its token and the time
+/// (``DeviceConditions``).
 struct DeviceState {
     enum Activity: UInt8 {
         /// The app does not run, or is suspended.
@@ -17,17 +18,17 @@ struct DeviceState {
     var held: HeldPush?
     /// The collapse id of the alert that was shown last, as a hash; 0: none.
     var shownCollapseID: UInt32 = 0
-    /// From when the present run downloads.
+    /// The time from which the present run downloads, after the publisher has responded.
     var downloadsFrom = ModelTime.start
     var runEnd = ModelTime.start
     /// The number of random numbers that pushes have used.
     var draws: UInt32 = 0
-    /// The bytes of ``partial`` that are stored, in kilobytes.
+    /// The size of the stored part of ``partial``, in kilobytes.
     var kilobytes: UInt32 = 0
     /// The running time that has been used on ``budgetDay``, in tenths of a second.
     var budgetUsed: UInt16 = 0
     var budgetDay: UInt16 = 0
-    /// The wake-ups of ``allowanceHour``.
+    /// The number of wake-ups in ``allowanceHour``.
     var allowanceUsed: UInt16 = 0
     var allowanceHour: UInt16 = 0
     /// The editions that the present run fetches.
@@ -42,7 +43,7 @@ struct DeviceState {
     init(profile: UInt8) { self.profile = profile }
 }
 
-/// A push in a device's only slot: at the gateway while the device is offline, else on the device.
+/// A push in a device's only slot. The gateway stores the push while the device is offline; otherwise the device stores it.
 struct HeldPush {
     enum Kind: UInt8 {
         case alert, alertWithExtension, background

@@ -12,7 +12,7 @@ struct DeviceTimers {
     var count: Int { heap.count }
     var nextDue: ModelTime? { heap.first.map { due[Int($0)] } }
 
-    /// Adds a device, whose number is the number of devices so far, without an entry.
+    /// Adds a device without an entry. The device's number is the number of devices that were added before.
     mutating func addDevice() {
         due.append(.never)
         places.append(Self.absent)
@@ -54,7 +54,7 @@ struct DeviceTimers {
         return (device, due[Int(device)])
     }
 
-    /// - Returns: the new place.
+    /// - Returns: the place of the entry after the move.
     @discardableResult
     private mutating func moveUp(_ start: Int) -> Int {
         var place = start

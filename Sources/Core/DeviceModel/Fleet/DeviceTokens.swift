@@ -6,7 +6,7 @@ struct DeviceTokens {
 
     /// The bytes of all tokens, in the order of the devices' numbers.
     private var bytes: [UInt8] = []
-    /// Where each device's token ends.
+    /// For each device: the end of the device's token in ``bytes``.
     private var ends: [Int] = []
     /// The devices' numbers by the hash of the token, with linear probing. At most half of the places are used.
     private var places = [UInt32](repeating: free, count: 1024)

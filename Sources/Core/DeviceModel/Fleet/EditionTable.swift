@@ -10,7 +10,7 @@ package struct EditionList: Hashable, Sendable {
     let number: UInt16
 }
 
-/// All editions that pushes have named, with the sends to each device and the devices that are done.
+/// All editions that pushes have named, with the number of sends to each device, and the devices that are done.
 package struct EditionTable: Sendable {
     package static let mostEditions = 64
     package static let mostLists = 4096
@@ -22,9 +22,9 @@ package struct EditionTable: Sendable {
     /// The devices of one edition.
     package struct Entry: Sendable {
         package let name: String
-        /// The devices that an edition's pushes were sent to.
+        /// The number of devices to which pushes of the edition were sent.
         package fileprivate(set) var devices = 0
-        /// The devices that are done, by the number of sends until then.
+        /// For each number of sends: the number of devices that were done after this number of sends.
         package fileprivate(set) var doneBySends = [Int](repeating: 0, count: Int(mostSends) + 1)
         /// For each device: the number of sends, and ``doneMark`` if the device is done.
         fileprivate var sends: [UInt8] = []
@@ -81,7 +81,7 @@ package struct EditionTable: Sendable {
         lists[Int(list.number)].first { sends(of: $0, to: device) & Self.doneMark == 0 }
     }
 
-    /// Notes that a device has an edition.
+    /// Notes that a device has the whole edition.
     /// - Returns: the number of sends to the device.
     mutating func finish(_ edition: Edition, by device: UInt32) -> UInt8 {
         let sends = sends(of: edition, to: device)

@@ -1,4 +1,4 @@
-/// A time of the device model, in tenths of a second since the model's start. The latest time is 13.6 years.
+/// A time of the device model, in tenths of a second since the model's start. The latest time is 13.6 years after the start.
 package struct ModelTime: Hashable, Comparable, Sendable {
     package static let start = ModelTime(tenths: 0)
     /// The latest time. A push that expires at this time never expires.

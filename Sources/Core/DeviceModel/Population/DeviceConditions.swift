@@ -1,9 +1,11 @@
 import Glibc
 
-/// The conditions of one device, as functions of time. Nothing is stored, so that a million idle devices cost no events.
+/// The conditions of one device, as functions of time. The conditions are computed and not stored, so that a million idle
+/// devices cost no events.
 ///
-/// The hours of a device start at the device's own minute, so that devices do not change together at full hours.
-/// A device keeps its random numbers from noon to noon: a device on Wi-Fi leaves Wi-Fi only when the share falls.
+/// The hours of a device start at the device's own minute, so that devices do not change together at full hours. A device keeps
+/// its random numbers from noon to noon: until noon, a device on Wi-Fi leaves Wi-Fi only when the share of devices on Wi-Fi
+/// falls.
 struct DeviceConditions {
     enum Network {
         case none, cellular, wifi
@@ -67,8 +69,8 @@ struct DeviceConditions {
         return time < end ? end : nil
     }
 
-    /// The first time between two times when the user opens the app; nil if the user does not. Openings after more than
-    /// ``farthestOpening`` hours are not found.
+    /// The first time between `time` and `end` at which the user opens the app; nil if the user does not open the app. Openings
+    /// more than ``farthestOpening`` hours after `time` are not found.
     func nextOpening(after time: ModelTime, before end: ModelTime) -> ModelTime? {
         var hour = time
         for _ in 0...Self.farthestOpening {
@@ -107,12 +109,13 @@ struct DeviceConditions {
 
     private func hourOfDay(_ time: ModelTime) -> Int { Int(hourNumber(at: time) % UInt32(HourlyShare.hours)) }
 
-    /// The number of the period from noon to noon.
+    /// The number of the period from noon to noon that contains `time`.
     private func night(_ time: ModelTime) -> UInt32 {
         UInt32(clamping: (local(time) + UInt64(Self.day / 2)) / UInt64(Self.day))
     }
 
-    /// The opening of the app in the device's hour. The app is closed again before the hour ends.
+    /// The time in the device's hour at which the user opens the app; nil if the user does not open the app. The app is closed
+    /// again before the hour ends.
     private func opening(inHourOf time: ModelTime) -> ModelTime? {
         let number = hourNumber(at: time)
         guard draw.fraction(.opens, number) < profile.opens[hourOfDay(time)] else { return nil }

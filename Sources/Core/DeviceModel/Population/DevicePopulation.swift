@@ -1,6 +1,6 @@
 /// The settings of a device model: the profiles of all devices, and how fast the model's time passes.
 package struct DevicePopulation: Hashable, Sendable {
-    /// A profile's number is stored in one byte.
+    /// The greatest number of profiles. A profile's number is stored in one byte.
     package static let mostProfiles = 64
 
     /// The seconds of the model that pass in one second.

@@ -19,7 +19,7 @@ package struct DeviceProfile: Hashable, Sendable {
 
     /// The greatest number of wake-ups by background pushes in an hour.
     package var allowance = 3
-    /// The running time by background pushes in a day. A charging device uses none of this time.
+    /// The time per day that the app may run for background pushes. A charging device uses none of this time.
     package var dailyBudget = Duration.seconds(600)
     package var wake = WakeShares()
     package var delay = WakeDelay()
@@ -33,7 +33,7 @@ package struct DeviceProfile: Hashable, Sendable {
     package init() {}
 }
 
-/// The probabilities that the system starts the app for a background push to which no other rule applies.
+/// The probabilities that the system starts the app for a background push if no other rule decides about the push.
 package struct WakeShares: Hashable, Sendable {
     package var wifiCharging = 1.0
     package var wifi = 1.0
@@ -55,7 +55,7 @@ package struct WakeShares: Hashable, Sendable {
 package struct WakeDelay: Hashable, Sendable {
     /// The median.
     package var p50 = Duration.seconds(20)
-    /// The 99th percentile; at least the median.
+    /// The 99th percentile of the time; at least the median.
     package var p99 = Duration.seconds(300)
 
     package init() {}
@@ -63,9 +63,9 @@ package struct WakeDelay: Hashable, Sendable {
 
 /// The download rates of a profile, in bits per second.
 package struct Bandwidth: Hashable, Sendable {
-    /// The median of the devices on Wi-Fi.
+    /// The median rate of the devices on Wi-Fi.
     package var wifi = 20e6
-    /// The median of the devices on mobile data.
+    /// The median rate of the devices on mobile data.
     package var cellular = 8e6
     /// The ratio of the median to the rate that 90 % of the devices exceed; at least 1.
     package var spread = 2.0

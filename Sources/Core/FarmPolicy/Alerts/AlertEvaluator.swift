@@ -1,7 +1,7 @@
 /// Decides from observations which alerts fire and clear.
 ///
-/// An alert fires once. A lasting alert is repeated at an interval, and at once when its level rises. An alert clears when its
-/// condition has been good for the delay of the alert's kind. The evaluator has no clock and sends nothing.
+/// An alert fires once. A lasting alert is repeated at an interval, and at once when its level rises. An alert clears after its
+/// condition has been good for a time that depends on the alert's kind. The evaluator has no clock and sends nothing.
 package struct AlertEvaluator: Sendable {
     package enum Observation: Equatable, Sendable {
         /// - Parameter level: 1 or more; a higher level is worse.
@@ -96,8 +96,8 @@ package struct AlertEvaluator: Sendable {
 }
 
 extension AlertEvaluator.Observation {
-    /// Returns bad above the mark, good below four fifths of the mark, and unclear between these values, so that the alert does
-    /// not flap.
+    /// Returns bad above `mark`, good below four fifths of `mark`, and unclear between these values, so that the alert does not
+    /// flap.
     package static func above(
         _ mark: Double, _ value: Double, level: Int = 1, text: @autoclosure () -> String
     ) -> AlertEvaluator.Observation {
@@ -117,7 +117,7 @@ package struct ErrorShare: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - responses: the number of responses since the start, including errors.
+    ///   - responses: the number of all responses so far, including errors.
     /// - Returns: the share in percent; nil when there are too few responses.
     package mutating func add(responses: UInt64, errors: UInt64, at now: Instant) -> Double? {
         samples.append((now, responses, errors))

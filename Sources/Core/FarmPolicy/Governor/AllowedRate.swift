@@ -2,8 +2,8 @@
 /// trouble, and is removed when it no longer has an effect.
 ///
 /// The limit is judged once per round. After trouble, the limit falls to slightly less than the rate that the gateway accepted,
-/// or to half if the gateway accepted nothing. Without trouble, the limit rises quickly to the rate where the trouble began, and
-/// slowly above that rate. A share of trouble that does not depend on the rate is tolerated.
+/// or to half if the gateway accepted nothing. Without trouble, the limit rises quickly to the rate where the trouble began,
+/// and slowly above that rate. If the share of responses with trouble does not depend on the rate, the share is tolerated.
 package struct AllowedRate: Sendable {
     /// A round with fewer than `responses` responses proves little, so the round is extended up to `seconds` seconds.
     private static let enough = (responses: 20, seconds: 10.0)

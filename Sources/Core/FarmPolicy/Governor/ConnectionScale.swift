@@ -1,14 +1,14 @@
-/// Chooses how many connections an app uses in one worker. Adds connections after streams were short for a while, and removes
-/// connections after fewer connections were enough for a while.
+/// Chooses how many connections an app uses in one worker. Adds connections after all streams were in use for a while and
+/// pushes waited. Removes connections after fewer connections would have been enough for a while.
 ///
-/// A step up that gains too little is undone, because something other than the connections limits the rate. After that, the wait
-/// before the next step up grows.
+/// A step up that gains too little is undone, because something other than the connections limits the rate. After an undone
+/// step, the wait before the next step up grows.
 package struct ConnectionScale: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package enum Cause: String, Hashable, Sendable {
             /// All streams were in use while pushes waited.
             case blocked = "streams were short"
-            /// One step fewer connections were enough.
+            /// The next lower number of connections would have been enough.
             case idle = "fewer are enough"
             /// The last step up did not increase the rate.
             case useless = "more gained nothing"

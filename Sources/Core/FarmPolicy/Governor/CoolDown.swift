@@ -62,7 +62,7 @@ package struct CoolDown: Sendable {
         let usual = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
         let pause = max(usual, asked)
         guard known != nil || hasRoom(at: now) else { return pause }
-        // The time when all pushes that were delayed before have returned and have been delayed again.
+        // The time when all pushes that the previous cool-down delayed have returned and have been delayed again.
         let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }
         let wait = max(pause, waiting.map { $0 - now } ?? .zero)
         let shift = latest(wait) + Self.margin - now
@@ -134,7 +134,7 @@ package struct ThrottleMonitor: Hashable, Sendable {
         if devices.count < Self.several, !devices.contains(device) { devices.append(device) }
     }
 
-    /// Classifies the 429 responses since the last call as far as possible.
+    /// Classifies the 429 responses since the last call. If their kind is not clear yet, a later call classifies them.
     ///
     /// - Returns: the number of responses that indicate gateway trouble, and the number of responses that concern one device.
     package mutating func take(at now: Instant) -> (troubles: Int, others: Int) {

@@ -17,8 +17,8 @@ package struct Governor: Sendable {
         allowed = AllowedRate(settings)
     }
 
-    /// Applies new settings. The number of connections moves within the new bounds. The governor keeps what it learned about the
-    /// rate.
+    /// Applies new settings. If the number of connections is outside of the new bounds, the number becomes the nearest bound.
+    /// The governor keeps what it learned about the rate.
     package mutating func change(to settings: GovernorSettings) {
         scale = ConnectionScale(settings, beginningWith: scale.wanted)
     }
@@ -45,8 +45,8 @@ package struct GovernorSettings: Hashable, Sendable {
     package var minConnections = 1
     package var maxConnections = 8
     package var scale = ScaleMode.incremental(1)
-    /// How long streams must be short, or how long one step fewer connections must be enough, before the number of connections
-    /// changes.
+    /// How long all streams must be in use while pushes wait, before connections are added. Also, how long the next lower
+    /// number of connections must be enough, before connections are removed.
     package var minSustain = Duration.seconds(2)
     /// The time between two samples.
     package var pollInterval = Duration.milliseconds(200)

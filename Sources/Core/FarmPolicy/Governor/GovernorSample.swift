@@ -14,8 +14,8 @@ package struct GovernorSample: Hashable, Sendable {
     package var limited = 0.0
     /// The number of responses, of any status, that indicate no gateway trouble.
     package var responses = 0
-    /// The number of responses that indicate trouble. Responses with status 500 or 503 indicate trouble, and responses with
-    /// status 429 do if several devices got 429.
+    /// The number of responses that indicate trouble. Responses with status 500 or 503 indicate trouble. Responses with status
+    /// 429 indicate trouble only if several devices got such responses.
     package var troubles = 0
     /// Whether this worker's processor was the bottleneck.
     package var isBusy = false
@@ -62,8 +62,8 @@ struct GovernorSum: Hashable {
     }
 }
 
-/// Measures how long streams were short and how many streams were open. The caller updates the meter once per turn of the event
-/// loop.
+/// Measures how long held pushes found no room on any connection, and how many streams were open. The caller updates the meter
+/// once per turn of the event loop.
 package struct LoadMeter: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// No push is delayed by missing streams or by the rate.

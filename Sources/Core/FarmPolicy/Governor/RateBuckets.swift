@@ -1,8 +1,8 @@
 /// A point in time on a monotonic clock.
 package typealias Instant = ContinuousClock.Instant
 
-/// Limits the pushes per second, and spreads them evenly. After a time without pushes, at most the pushes of a twentieth of a
-/// second are available at once.
+/// Limits the pushes per second, and spreads them evenly. After a time without pushes, at most as many pushes may be sent at
+/// once as the rate allows in a twentieth of a second, or one push.
 package struct TokenBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
 

@@ -1,7 +1,7 @@
 /// Decides which inboxes to report because no host has configured their app, for example inboxes with a misspelt name.
 ///
-/// A search of Redis finds the inboxes gradually. Found inboxes are counted repeatedly, and reported after a grace period. The
-/// grace period excludes apps whose host has just started.
+/// A search of Redis finds the inboxes gradually. The jobs of found inboxes are counted repeatedly, and the inboxes are
+/// reported after a grace period. The grace period excludes apps whose host has just started.
 package struct StrayInboxes: Sendable {
     package struct Inbox: Hashable, Sendable {
         package let name: String
@@ -17,7 +17,8 @@ package struct StrayInboxes: Sendable {
 
     /// The maximum number of inboxes to count.
     package static let most = 100
-    /// How long no coordinator must have configured the inbox's app before the inbox is reported.
+    /// The time before an inbox is reported. If a coordinator configures the inbox's app within this time, the inbox is not
+    /// reported.
     package static let gracePeriod = Duration.seconds(10)
 
     package init() {}

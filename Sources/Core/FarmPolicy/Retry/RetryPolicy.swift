@@ -21,9 +21,9 @@ package struct RetryPolicy: Sendable {
     package var usual: Delays = (.seconds(1), .seconds(300))
     /// The delays after too many pushes to one token.
     private static let throttled: Delays = (.seconds(30), .seconds(1800))
-    /// The delays after too many renewals of the provider token, which may change every 20 minutes.
+    /// The delays after too many renewals of the provider token. The gateway accepts one renewal in 20 minutes.
     private static let authenticationSlow: Delays = (.seconds(60), .seconds(1200))
-    /// How often a push that the gateway could not process is retried.
+    /// How many times a push is retried after the gateway could not process the push.
     private static let processingRetries = 3
     /// The longest delay that is accepted from a gateway.
     private static let longestRetryAfter = Duration.seconds(86_400)
@@ -43,8 +43,8 @@ package struct RetryPolicy: Sendable {
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
         let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
-        // No attempt was made. The sender has chosen an exact delay that keeps the order, so no random part is
-        // added.
+        // A push in cool-down was not sent, so no attempt counts. The sender has chosen an exact delay that keeps the order, so
+        // no random part is added.
         if cause == .coolDown { return wait(asked, deadline: deadline, now: now) }
         guard attempts < maxAttempts else { return .exhausted }
         if cause == .processing, attempts > Self.processingRetries { return .refused }

@@ -102,7 +102,7 @@ package struct ProgressMonitor: Hashable, Sendable {
     }
 
     /// Notes that a request reached its deadline. A request older than the last response does not count against the connection,
-    /// because the gateway may never respond for the request's token.
+    /// because a gateway may leave all requests for one token without a response.
     package mutating func timedOut(sentAt: UInt32) {
         if let lastResponse, Int32(bitPattern: sentAt &- lastResponse) < 0 { return }
         withoutResponse += 1

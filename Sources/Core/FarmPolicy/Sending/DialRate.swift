@@ -23,7 +23,7 @@ package struct DialRate: Hashable, Sendable {
         self.perMinute = perMinute.map { max(1, $0) }
     }
 
-    /// Changes the limits. All connections may be dialled at once again, but dials of the last minute still count.
+    /// Changes the limits. All connections may then be dialled at once again, but the dials of the last minute still count.
     package mutating func change(connections: Int, life: Duration, perMinute: Int? = nil) {
         let before = self
         self = DialRate(connections: connections, life: life, perMinute: perMinute)

@@ -1,14 +1,15 @@
 /// Stops sending on a connection while its gateway has trouble.
 ///
-/// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for 0.5 s, doubling to 5
-/// s. After the stop, a single probe is sent. Any response without trouble closes the breaker.
+/// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for 0.5 s. Each further
+/// stop in a row lasts twice as long, up to 5 s. After each stop, a single probe is sent. Any response without trouble closes
+/// the breaker.
 package struct GatewayCircuitBreaker: Hashable, Sendable {
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
         case all
         /// One push may be sent, followed by a call of ``probeSent()``.
         case probe
-        /// Nothing may be sent before the given time; nil means that nothing may be sent before the probe has ended.
+        /// Nothing may be sent before the given time; nil if nothing may be sent before the probe has ended.
         case nothing(until: Instant?)
     }
 
@@ -33,7 +34,7 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
         if case .closed = state { true } else { false }
     }
 
-    /// How often in a row sending was stopped without a response in between that indicates no trouble.
+    /// The number of stops of sending since the last response that indicates no trouble.
     package var pauses: Int { backOff.failures }
 
     package func permit(at now: Instant) -> Permit {

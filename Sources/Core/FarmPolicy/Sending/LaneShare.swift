@@ -9,7 +9,7 @@ package struct LaneShare: Hashable, Sendable {
     private static let quantum = 16
     /// The maximum debt to bulk, in multiples of ``quantum``. A larger debt is reduced to this maximum.
     private static let mostTurns = 4
-    /// The debt to bulk: how many pushes bulk lacks of its minimum share, in hundredths of a push.
+    /// The debt to bulk: the number of pushes, in hundredths of a push, by which bulk is below its minimum share.
     private var owed = 0
 
     package init(bulkFloor: Int = 10) {

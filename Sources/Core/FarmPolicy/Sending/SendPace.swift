@@ -92,14 +92,14 @@ package struct SendPace: Hashable, Sendable {
 
 /// Computes how many connections to a binary gateway to dial now.
 ///
-/// A bad token takes a connection out of service until the gateway's reply arrives. While pushes find no room on any connection,
-/// more connections are opened, up to the limit, however long a reply or a dial takes.
+/// A bad token takes a connection out of service until the gateway's reply arrives. While pushes find no room on any
+/// connection, more connections are opened, up to the limit, even if replies or dials take long.
 package struct ConnectionDemand: Hashable, Sendable {
     /// The maximum number of connections.
     package var most: Int
     /// The number of connections that accept pushes.
     package var live: Int
-    /// The number of connections in ``living`` that a reply will probably end before a new dial is complete.
+    /// The number of connections in ``live`` that a reply will probably end before a new dial is complete.
     package var ending: Int
     /// The number of pushes that must probably be sent again because they followed a bad token, and that will find no room on
     /// other connections: see ``SendPace/returning(of:)``.
@@ -126,8 +126,8 @@ package struct ConnectionDemand: Hashable, Sendable {
     package var free: Int { max(0, min(most - dialling, most - (live - ending) - dialling)) }
 
     /// Returns the number of connections to dial for held pushes without room and for pushes that will return. Pushes that will
-    /// return count already now, because a dial that starts only after the gateway's reply would be too late at the end of a list
-    /// of tokens.
+    /// return are counted before they return, because a dial that starts only after the gateway's reply would be too late at
+    /// the end of a list of tokens.
     package func dials(for waiting: Int) -> Int {
         let pushes = waiting + returning
         guard pushes > 0 else { return 0 }
