@@ -68,8 +68,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
 
     /// Notes that the gateway refused a token; all older tokens count as refused too.
     package mutating func refuse(tokenOf issuedAt: Int64, now: Int64) {
-        // A refused token whose `iat` claim is in the future came from a host with a wrong clock. The refusal is ignored, because
-        // otherwise all later tokens of this host would count as refused.
+        // A refused token whose `iat` claim is in the future came from a host with a wrong clock. The refusal is ignored,
+        // because otherwise all tokens with an earlier `iat` claim would count as refused, including new tokens of this host.
         guard issuedAt == self.issuedAt || issuedAt <= now + Self.clockTolerance else { return }
         refusedAt = max(refusedAt ?? .min, issuedAt)
     }

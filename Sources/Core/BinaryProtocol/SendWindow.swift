@@ -132,7 +132,8 @@ package struct SendWindow: ~Copyable {
 
     // MARK: Outcomes
 
-    /// Returns how many of the oldest pushes are safe because the peer sent no reply for the time `quiet` after it had read them.
+    /// Returns how many of the oldest pushes are safe because the peer sent no reply for the time `quiet` after the peer had
+    /// read the pushes.
     package mutating func safe(after quiet: Duration, at now: Instant) -> Int {
         var end: UInt64 = 0
         while let first = marks.first, let arrivedAt = first.arrivedAt, now - arrivedAt >= quiet {

@@ -61,7 +61,8 @@ package final class DeliveryWindow {
     private(set) var mode = Mode.sending
     /// The current time; the caller sets it before each event.
     package var now: Instant
-    /// Whether a suspect batch of any app on this worker is being sent or waits to be sent. Other batches then get no credit.
+    /// Whether a suspect batch of any app on this worker is being sent or waits to be sent. While this property is true, other
+    /// batches get no credit.
     package var yieldsToSuspect = false
 
     /// - Parameter fault: a fault that a test injects.

@@ -31,7 +31,7 @@ package final class HeldBatch {
     private(set) var ownership = Ownership.ours {
         didSet { if mustCompare { updateRoute() } }
     }
-    /// The end of the granted positions: positions before this one may be sent.
+    /// The end of the granted positions: only positions before this end may be sent.
     private(set) var granted: Int
     /// The number of positions in flight.
     var inFlight = 0 {

@@ -130,7 +130,8 @@ package struct AllowedRate: Sendable {
         }
         looseRounds = 0
         if limit < 0.9 * ceiling {
-            // Doubles the limit after each round without trouble, because several stops in a row may have lowered the limit far.
+            // Doubles the limit after each round without trouble, because several stops in a row may have made the limit very
+            // low.
             self.limit = min(
                 limit + max(Self.least, ceiling / 10, limit), max(0.9 * ceiling, limit + Self.least))
         } else {

@@ -77,8 +77,8 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
 }
 
 /// Reacts to streams that the gateway refuses without processing them. After several refusals in a row, the connection opens no
-/// stream for a while. After the wait, the connection opens a single stream. If this stream is refused too, the connection tries
-/// again after a longer delay, until it gets the first response.
+/// stream for a while. After the wait, the connection opens a single stream. If the gateway refuses this stream too, the wait
+/// before the next single stream is longer. A response to a push ends the restriction.
 package struct RefusedStreams: Sendable {
     /// The number of consecutive refusals before the first delay.
     package static let enough = 20
@@ -101,7 +101,8 @@ package struct RefusedStreams: Sendable {
     package var isUnrestricted: Bool { !isTroubled || breaker.isClosed }
     /// Whether sending was stopped at least three times in a row because the gateway refused all streams.
     package var isLasting: Bool { breaker.pauses >= 3 }
-    /// Whether the gateway has responded to pushes, and has not left far more pushes unprocessed than it responded to.
+    /// Whether the gateway has responded to pushes, and the number of unprocessed pushes is less than ``enough`` or less than
+    /// ten times the number of responses.
     package var wasOfUse: Bool {
         responses > 0 && (unprocessed < Self.enough || responses > unprocessed / 10)
     }

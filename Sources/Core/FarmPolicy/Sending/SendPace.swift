@@ -34,8 +34,8 @@ package struct SendPace: Hashable, Sendable {
     /// The number of pushes that a connection may have in its window.
     package private(set) var window = Self.runs * Self.expectedRun
 
-    /// The number of pushes that a connection will probably get accepted: the mean run between refusals, or a whole window
-    /// while there are no refusals.
+    /// The number of pushes that a connection will probably get accepted: the mean number of accepted pushes between two
+    /// refusals, or a whole window while there are no refusals.
     package var share: Int { isClean ? window : min(max(run, Self.least), window) }
 
     /// Estimates how many of a connection's `open` pushes must be sent again because they follow a bad token. Pushes that will
