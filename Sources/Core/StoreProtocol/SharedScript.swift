@@ -1,5 +1,5 @@
-/// The Lua files that scripts share, by topic, in `Scripts/Shared`. A script's shared files are put before the script in this
-/// order.
+/// The Lua files that scripts share, by topic, in `Scripts/Shared`. The shared files that a script uses are put before the
+/// script, in the order of these cases.
 enum SharedScript: String, CaseIterable {
     case base, events, records, pauses, finishing, batches, suspicion, cancelling
     case pausedPositions = "paused_positions"

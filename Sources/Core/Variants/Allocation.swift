@@ -72,8 +72,8 @@ package enum Allocation: Hashable, Sendable {
         return winner
     }
 
-    /// Returns weights in 0...1. The best estimate has the weight 1, so that at no temperature do the weights overflow or all
-    /// become 0.
+    /// Returns weights in 0...1. The best estimate has the weight 1, so that the weights never overflow and never all become 0,
+    /// whatever the temperature is.
     private static func weights(of tallies: [VariantTally], temperature: Double) -> [Double] {
         let best = tallies.map(\.estimate).max() ?? 0
         return tallies.map { exp(($0.estimate - best) / temperature) }

@@ -77,7 +77,7 @@ package struct RefusedValueLog: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let pause = Duration.seconds(600)
-    /// The maximum number of sources that are remembered. At other sources, refusals are not logged.
+    /// The maximum number of sources that are remembered. Refusals at further sources are not logged.
     package static let mostSources = 256
 
     private var reported: [String: Instant] = [:]

@@ -21,7 +21,7 @@ package struct JobRecord: Equatable, Sendable {
     package var inFlight = 0
     /// Pushes that are delayed until their start or until a retry.
     package var delayed = 0
-    /// Maximum number of pushes that may have been sent twice.
+    /// At most this many pushes were sent more than once.
     package var maybeDuplicated = 0
     /// When the job was split, in Unix milliseconds of Redis's clock.
     package var createdAt: Int64 = 0
@@ -36,7 +36,7 @@ package struct JobRecord: Equatable, Sendable {
     package var replayOf: String?
     /// How many pushes in dead letters of this job were replayed.
     package var replayed = 0
-    /// A warning about a probable mistake in the accepted job.
+    /// A warning about a probable mistake in the accepted job; nil if there is none.
     package var warning: String?
     /// Number of failed pushes for each reason.
     package var reasons: [String: Int] = [:]
@@ -94,7 +94,7 @@ extension JobRecord {
     }
 }
 
-/// Reads ids of jobs, latest first. A job record may be deleted before it is read.
+/// Reads ids of jobs, latest first. The record of a returned id may be deleted before the caller reads it.
 package struct LatestJobs: Request {
     package typealias Reply = [String]
 

@@ -1,11 +1,11 @@
 package import RedisProtocol
 
-/// Acquires the free ones of the requested leases, and also returns the requested leases that this nonce already owns.
+/// Acquires the requested leases that are free. The reply also contains the requested leases that this nonce already owns.
 package struct AcquireLeases: Request {
     /// The result for one lease.
     package enum LeaseState: Equatable, Sendable {
         case ours(FenceToken)
-        /// Another owner's lease is valid for this time.
+        /// Another nonce owns the lease. The lease ends after this time if it is not renewed.
         case taken(for: Duration)
         /// The lease has no owner, and the call did not acquire it, because it is in ``others``.
         case free
@@ -25,12 +25,12 @@ package struct AcquireLeases: Request {
     package var host: String
     package var lifetime: Duration
     /// The nonce of a coordinator that has exited, or the part of that nonce before the dot; "" if there is no such coordinator.
-    /// The call acquires all requested leases of this nonce, even those in ``others``.
+    /// The call acquires all requested leases that this predecessor owns, even leases in ``others``.
     package var predecessor: String
     package var leases: [LeaseID]
-    /// Fields whose owner the call reads but that it does not acquire, even if they are free.
+    /// Leases whose owners the call reads. The call does not acquire these leases, even if they are free.
     package var others: [LeaseID]
-    /// Fields that this call acquires even from a live owner.
+    /// Leases that the call acquires even if their owners are live.
     package var takenFromOwner: [LeaseID]
 
     package init(
@@ -115,7 +115,7 @@ package struct ReleaseLeases: Request {
         ]
     }
 
-    /// The number of these leases that this nonce owned.
+    /// The number of released leases. The call releases only leases that this nonce owned.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
         var reader = try ReplyReader(value, Self.self)
         return try reader.integer()

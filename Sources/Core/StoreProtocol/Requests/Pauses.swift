@@ -8,8 +8,8 @@ package struct SetPause: Request {
 
     package enum Change: Equatable, Sendable {
         case job(String, Kind)
-        /// Cancels the job's unsent pushes from the time `from` on, in Unix milliseconds; 0 means now. If this finishes the job,
-        /// Redis keeps its record for `keep` seconds.
+        /// Cancels the job's unsent pushes from the time `from` on, in Unix milliseconds; 0 means now. If the cancel finishes the
+        /// job, Redis keeps the job's record for `keep` seconds.
         case cancel(String, from: Int64, keep: Int)
         /// Pauses a token, which is given as raw bytes, together with the token's shard.
         case device([UInt8], shard: Int)
@@ -21,7 +21,7 @@ package struct SetPause: Request {
     /// The state of a job in Redis.
     package enum JobState: String, Sendable {
         case open, finished
-        /// The job has no record, but the inbox contains jobs.
+        /// The job has no record, but it may be one of the jobs in the inbox.
         case expected
         case unknown
         /// The maximum number of pauses is reached.
@@ -98,7 +98,7 @@ package struct ResumePaused: Request {
 
     package let words: [any CommandArgument]
 
-    /// - Parameter start: how many batches at the end of the list earlier calls examined and left paused.
+    /// - Parameter start: the number of batches at the end of the list that earlier calls examined and left paused.
     package init(_ what: Selection = .all, start: Int = 0, limit: Int = 100) {
         let subject: [any CommandArgument] =
             switch what {
@@ -150,7 +150,7 @@ package struct PromoteJob: Request {
     package struct Reply: Equatable, Sendable {
         package let batches: Int
         package let pushes: Int
-        /// The start for the next call; nil at the end.
+        /// The start for the next call; nil if all delayed batches are examined.
         package let next: Int?
     }
 

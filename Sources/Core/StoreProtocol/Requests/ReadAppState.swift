@@ -24,7 +24,7 @@ package struct ReadAppState: Request {
         package var full: Fullness?
         /// The rate that an operator set; nil if the configured rate applies.
         package var rate: DesiredRate?
-        /// A stored rate that is not valid. The configured rate applies then.
+        /// The stored rate, if it is not valid; otherwise nil. The configured rate applies instead of an invalid rate.
         package var refusedRate: String?
         /// Whether an operator opened or closed the app to producers; nil if the app's load decides.
         package var admission: SetAdmission.Admission?

@@ -1,7 +1,7 @@
 package import PushModel
 package import RedisProtocol
 
-/// Reads the last record of the given shards' suppression lists, and whether the guard has withdrawn records.
+/// Reads the last record of each given shard's suppression list, and how often the guard withdrew records.
 package struct ReadSuppressionEnds: Request {
     package struct Reply: Sendable {
         /// How often the guard withdrew records.
@@ -59,7 +59,7 @@ package struct ReadSuppressed: Request {
     }
 }
 
-/// Reads the scope that each number in the records stands for.
+/// Reads the scope for each number. Suppression records contain the number instead of the scope.
 package struct ReadScopes: Request {
     package init() {}
 

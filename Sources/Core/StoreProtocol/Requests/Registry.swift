@@ -177,7 +177,7 @@ package struct ReadRegistrySettings: Request {
     }
 }
 
-/// The prefix of the keys, and the rest of one key.
+/// A key in two parts: the prefix of all keys of the partition, and the suffix of this key.
 private struct SuffixedKey: CommandArgument {
     private let suffix: String
 

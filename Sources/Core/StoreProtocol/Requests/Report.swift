@@ -7,8 +7,9 @@ package struct Report: Request {
         /// A reported position was not open, so nothing happened. The caller repeats the report without the positions that are
         /// not open.
         case map(Map)
-        /// Nothing happened, because the shard has another owner, or because Redis gave the batch to another worker or in another
-        /// delivery. In both cases, Redis accepts only reports with delivered and failed items.
+        /// Nothing happened, because the shard has another owner, or because Redis gave the batch to another worker, or to this
+        /// worker again in a later delivery. In these cases, Redis accepts only reports that contain nothing but delivered and
+        /// failed items.
         case stale(State)
     }
 

@@ -3,9 +3,9 @@ package import RedisProtocol
 /// Reads all saved segments of an app.
 package struct ReadSegments: Request {
     package struct Reply: Equatable, Sendable {
-        /// In the order of their names.
+        /// The segments, in the order of their names.
         package let segments: [SavedSegment]
-        /// The names whose values this version cannot read, in order.
+        /// The names of the segments that this version cannot read, in order.
         package let unreadable: [String]
 
         package init(segments: [SavedSegment], unreadable: [String]) {
@@ -34,7 +34,7 @@ package struct ReadSegments: Request {
 
 /// Saves a segment, or replaces the segment with this name.
 package struct SaveSegment: Request {
-    /// Whether no segment had this name.
+    /// True if the segment is new, false if it replaced a segment with this name.
     package typealias Reply = Bool
 
     package let words: [any CommandArgument]

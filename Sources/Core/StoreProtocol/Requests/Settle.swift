@@ -15,7 +15,8 @@ package struct Settlement: Sendable {
         package var waiting = 0
         /// Pushes that are retried although they may have been delivered.
         package var maybeDuplicated = 0
-        /// Failures by reason. The reasons become fields of the job record, so limit their number and length.
+        /// The number of failed pushes for each reason. The reasons become fields of the job record, so limit their number and
+        /// length.
         package var reasons: [String: Int] = [:]
 
         package init(id: String) { self.id = id }
@@ -125,7 +126,7 @@ extension Settlement {
     }
 }
 
-/// A list of words, after their number. The number includes the words of nested lists.
+/// Writes the number of words in a list, then the words. The number includes the words of nested lists.
 private struct CountedArguments: CommandArgument {
     let words: [any CommandArgument]
 

@@ -67,8 +67,8 @@ package struct Split: Request {
     package var jobs: [Job]
     package var batches: [NewBatch]
     package var retention: Retention
-    /// The job, if it came from ``NextJob``; otherwise empty. With a job, the step happens only if this job is the only taken
-    /// job.
+    /// The job's bytes, if the job came from ``NextJob``; otherwise empty. If they are not empty, the step happens only if this
+    /// job is the only taken job.
     package var alone: [UInt8]
 
     package init(

@@ -9,7 +9,7 @@ package struct Suppress: Request {
         package var shard: Int
         /// The record to add; nil if the list already contains it.
         package var record: SuppressionRecord?
-        /// The event for producers.
+        /// The event for producers; nil writes no event.
         package var event: FarmEvent?
 
         package init(shard: Int, record: SuppressionRecord?, event: FarmEvent? = nil) {

@@ -6,7 +6,7 @@
 -- ARGV  1 shards of the farm
 -- Reply [age in ms of the oldest push of lane high, age of lane bulk], -1 if a lane is empty; ages count from the split, the due
 --       time, or the previous attempt's report
--- Fence none: the script only reads. Again the ages at the later time.
+-- Fence none: the script only reads. Again the second reply has the ages at the time of the second call.
 local t, ages = now(), { -1, -1 }
 
 -- Ids of first attempts contain the time of the split: seconds and five hex digits of microseconds. Ids of delayed batches also

@@ -10,7 +10,7 @@
 --
 -- The script examines as many batches as fit into its time limit, and at least one. It estimates costs in units of 0.25 µs: the
 -- cost of reading a batch's table, and the cost of removing a batch without open pushes from its list. Pushes in checked-out
--- batches are cancelled when the workers return these batches, which their coordinators order.
+-- batches are cancelled later: the coordinators order their workers to return these batches.
 local MOST, spent, looked, gone = 12000, 0, 0, 0
 for _, id in ipairs(ARGV) do
     if spent > MOST then break end

@@ -9,8 +9,8 @@
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
 --       batch = [id, delivery, granted, suspicion, map, body]
 -- Fence each shard's token; the reply lists the shards with another owner, and batches come only from the remaining shards.
--- OOM   allowed: a drain needs no memory.
--- Again batches of a lost reply come first: Redis assigns them to the worker, and the worker does not know them.
+-- OOM   allowed: checking out batches needs no additional memory.
+-- Again batches of a lost reply come first: in Redis they are assigned to the worker, but the worker does not know them.
 --
 -- If the credit is 256 or more and at most 127 positions of it are left, the call checks out no further batch. Such a batch would
 -- get credit for only some positions, so the worker would have to request more immediately.

@@ -8,8 +8,8 @@
 -- Reply ask: the time of the request in ms; the request is served when `served` is later
 --       begin: [1, failures in a row], or [0, ms until the caller should ask again]
 --       end: 1, or 0 if another reader has begun its reading meanwhile
--- Fence begin: the intake's token, so the intake's owner reads for all hosts. OOM allowed: a few fields.
--- Again ask is a later request; begin continues the same reader's reading; end does nothing.
+-- Fence begin: the intake's token, so the intake's owner reads for all hosts. OOM allowed: the call writes only a few fields.
+-- Again a repeated ask is a later request; a repeated begin continues the reader's reading; a repeated end does nothing.
 --
 -- The start time of a reading is later than all requests before the reading, and not later than any request after its start. This
 -- order is also kept within one millisecond, and after Redis's clock was set back.

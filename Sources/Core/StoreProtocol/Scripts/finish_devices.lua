@@ -6,10 +6,10 @@
 -- ARGV  1 intake token; 2 step; 3 finished inputs, refused inputs included; then for each refused input, in order: 4 its place
 --       among the finished inputs, from 0; 5 device id or ""; 6 field; 7 position; 8 reason
 -- Reply [1, refused inputs with an event]; [0, 0] if this step was done before
--- Fence the intake's token and the step. STEP n: another step was done. TAKEN n: fewer inputs are taken, for example because Redis
---       lost recent writes. The caller must take again.
+-- Fence the intake's token and the step. STEP n: the last step in Redis is n, and this call's step does not follow it. TAKEN n:
+--       fewer inputs are taken, for example because Redis lost recent writes. The caller must take again.
 -- OOM   allowed: the call frees more memory than the refused inputs need.
--- Again the device intake is at this step, and nothing happens.
+-- Again this step is done already, and nothing happens.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local step, finished = tonumber(ARGV[2]), tonumber(ARGV[3])
 local done = tonumber(call('HGET', DEVICE_INPUTS, 'step') or '0') or 0

@@ -13,7 +13,7 @@ local MOST = 60000
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 
--- "end nonce capacity apps JSON"
+-- A stored heartbeat is the text "end nonce capacity apps JSON".
 local function parse(line) return line:match('^(%d+) (%S*) (%d+) (%S*) ') end
 
 local remaining, old = 0, redis.call('HGET', KEYS[1], ARGV[1])

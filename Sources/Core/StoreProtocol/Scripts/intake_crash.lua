@@ -9,10 +9,10 @@
 -- Fence the intake's token. OOM allowed: a job that is too large for the machine may be the cause.
 -- Again the process's name is stored, so its exit is not counted twice.
 --
--- If a process exits with many taken jobs, each of these jobs may be the cause. After such an exit, these jobs are taken one by
--- one. If a process exits with only one of these jobs, the exit counts against that job. A completed step restarts the count. The
--- first exit counts against every one of these jobs. A job with enough exits is refused as poison. Batches that were already
--- split from the job stay.
+-- If a process exits with many taken jobs, each of these jobs may be the cause. So this exit counts once against each of them,
+-- and from then on they are taken one by one. If a process exits with only one of these jobs, the exit counts against that job,
+-- as its second exit or a later one. A completed step sets the count back to the first exit. A job with ARGV[4] exits is refused
+-- as poison. Batches that were already split from the job stay.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake = P .. 'intake'
 local i = call('HMGET', intake, 'suspects', 'head', 'offset', 'step', 'did', 'suspect_step', 'crashes', 'last_crash')

@@ -9,7 +9,7 @@
 --       answer: 1
 -- Fence none: an operation is put once, and each host claims it once.
 -- OOM   allowed: operators must act when Redis is full.
--- Again put and claim reply that it was done before; answer writes the same state.
+-- Again put and claim reply that an earlier call did the same; answer writes the same state.
 local KEEP_SECONDS = 86400
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)

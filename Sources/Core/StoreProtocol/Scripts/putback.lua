@@ -8,7 +8,7 @@
 -- Fence token, worker and delivery. OOM allowed.
 -- Again the batches are no longer assigned to the worker, and nothing happens.
 --
--- Pushes of cancelled jobs are closed here, because a paused app has no checkouts.
+-- This script closes pushes of cancelled jobs, because a paused app has no checkouts that would close them.
 -- The worker guarantees that each open position is unsent or was refused unprocessed. So no position is a suspect, and no crash
 -- is counted.
 local _, nn = ready_list(ARGV[3] or '0.h')

@@ -4,7 +4,7 @@
 -- Uses  base, events, records, batches
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 reason
--- Reply 1, or 0 if the batch is not with the worker
+-- Reply 1, or 0 if the batch is not assigned to the worker
 -- Fence token, worker and delivery.
 -- OOM   allowed: a batch that cannot be sent must not block other batches.
 -- Again the batch is no longer assigned to the worker, and nothing happens.

@@ -25,10 +25,10 @@
 -- without this batch were killed within the same minute, or if the host has forgotten earlier kills.
 -- A suspect with an outcome is a suspect no longer. A batch is suspect no longer if a killed worker had the batch and was not
 -- sending it. A crash also counts against a job if all suspects are of that job and nothing else was in flight. A crash before
--- any send, and a crash with suspects that are not sent again, count in the same way. Only the shards of one call are considered
--- for this. A crash counts once per worker, even if the worker's shards take several calls.
--- A batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are checked
--- out.
+-- any send, and a crash with suspects that are not sent again, count in the same way. To decide whether all suspects are of one
+-- job, the script considers only the shards of this call. A crash counts once per worker, even if the worker's shards take
+-- several calls. A batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are
+-- checked out.
 local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end

@@ -13,7 +13,7 @@
 -- Fence the replay's name and step. STEP n: the replay's last step was n, or step n had other contents; NUMBER n: the number is
 --       in use, n is the last used number; GONE id: the id no longer exists; OTHER what: the replay has another selection.
 --       After these errors, nothing has changed. OOM allowed: the added data was in Redis before.
--- Again the replay is at this step, and nothing happens.
+-- Again this step is done already, and nothing happens.
 local name, step, stream = P .. 'replay:' .. ARGV[1], tonumber(ARGV[2]), P .. ARGV[6]
 local json, old, new, first = ARGV[7], ARGV[8], ARGV[9], 11
 local what = ARGV[first] .. ' ' .. #ARGV .. ' ' .. new

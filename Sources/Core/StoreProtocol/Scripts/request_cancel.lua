@@ -12,7 +12,7 @@
 -- Again the request is stored again, and cancels nothing more.
 --
 -- Producers may write only to the inbox and to `cancel_requests`, so the function stores the request. The script `update_app`
--- cancels the job. Redis puts this file after `submit.lua`, and both use its helpers.
+-- cancels the job. The text of this file follows `submit.lua` in the same library, so this file uses the helpers of `submit.lua`.
 local MOST_REQUESTS = 1000
 
 local function cancel(keys, args)
@@ -27,7 +27,7 @@ local function cancel(keys, args)
     local state = redis.call('HGET', prefix .. 'job:' .. job, 'state')
     if state == 'finished' then return { 'OK', 0, state } end
     if not state then
-        -- If the Redis user may not read `taken`, a job may wait there, so the function does not refuse the id.
+        -- If the Redis user may not read `taken`, the job may be in this list, so the function does not refuse the id.
         local taken = redis.pcall('LLEN', prefix .. 'taken')
         if redis.call('LLEN', inbox) == 0 and taken == 0 then
             return { 'REFUSED', 0, 'unknown job "' .. plain(job) .. '"' }

@@ -28,14 +28,14 @@
 -- If a job record is damaged, the other records are still settled. In a damaged record, a field that is not a number counts from
 -- 0. A record that is not a hash is deleted. The originals are kept in `unreadable`.
 --
--- The guard counts how many of the last thousand responses report bad tokens. In a wrong environment, almost all do. From `pause`
--- percent on, the app is paused, and these tokens are not suppressed and get no event. The suppressions from the last thousand
--- responses are withdrawn, and a counter shows this to workers that missed the pause. Above `hold` percent the app continues, but
--- its bad tokens, including those of the last thousand responses, go to `unconfirmed` instead of the lists. They stay there until
--- an operator confirms them, or until their share is below four fifths of `hold` percent; then `resolve_unconfirmed.lua` applies them. A
--- screening expects bad tokens, so its responses are counted separately. Bad tokens of a screening do not pause the app. From
--- `pause` percent on, they go to `unconfirmed`. But if `pause` percent of a screening's responses are DeviceTokenNotForTopic, the
--- app is paused.
+-- The guard counts how many of the last thousand responses report bad tokens. If an app uses the wrong environment, almost all of
+-- its responses do. From `pause` percent on, the app is paused, and the bad tokens are not suppressed and get no event. The
+-- suppressions from the last thousand responses are withdrawn, and a counter shows this to workers that missed the pause. Above
+-- `hold` percent the app continues, but its bad tokens, including those of the last thousand responses, go to `unconfirmed`
+-- instead of the lists. They stay in `unconfirmed` until an operator confirms them, or until the share of bad tokens is below
+-- four fifths of `hold` percent; then `resolve_unconfirmed.lua` applies them. A screening expects bad tokens, so its responses
+-- are counted separately. Bad tokens of a screening do not pause the app. From `pause` percent on, they go to `unconfirmed`. But
+-- if `pause` percent of a screening's responses are DeviceTokenNotForTopic, the app is paused.
 local function read_count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
@@ -321,8 +321,8 @@ local function keep_unconfirmed(nn, record, at)
     call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
 end
 
--- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. Records of a
--- screening do not.
+-- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. The ids of a
+-- screening's records are not added.
 local last, unproven = {}, {}
 local function suppress_token(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
@@ -356,7 +356,8 @@ local function apply_guard()
         for k = 1, #unproven, 1000 do
             call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
         end
-        -- The order of the responses in a call is unknown, so up to twice as many records as counted stay withdrawable.
+        -- `bad` is an estimate, because the order of the responses in a call is unknown. So 2 × `bad` records can still be
+        -- withdrawn.
         if bad > 0 then
             call('LTRIM', P .. 'unproven', -2 * math.ceil(bad), -1)
         elseif hadBad then

@@ -11,11 +11,11 @@
 --       without `take`, or ""
 -- Reply [1, ms until the earliest delayed batch of this call or -1, 1 if there is nothing to take: no job is in `taken`
 --       or in the inbox, and the app is not full, shards woken…]; [0] if this step was done before
--- Fence the intake's token and the step. STEP n: another step was done. TAKEN n: fewer jobs are taken than the step needs,
---       for example because Redis lost recent writes, or the taken job is not the job of this step. The caller must take again.
---       OOM allowed: see take.
--- Error EXISTS id, before any effect: a job with that id is open or its record is younger than 24 h.
--- Again the intake is at this step, and nothing happens. So job records, batches and counts in `load` are added once, and
+-- Fence the intake's token and the step. STEP n: the last step in Redis is n, and this call's step does not follow it. TAKEN n:
+--       fewer jobs are taken than the step needs, for example because Redis lost recent writes, or the taken job is not the job
+--       of this step. The caller must take again. OOM allowed, for the reason in take.lua. Error EXISTS id, before any effect: a
+--       job with that id is open or its record is younger than 24 h.
+-- Again this step is done already, and nothing happens. So job records, batches and counts in `load` are added once, and
 --       jobs leave `taken` once.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'

@@ -99,7 +99,7 @@ local function unknown_app(app)
     return text .. ': no coordinator has configured it'
 end
 
--- Returns the reply for an app without limits, which no coordinator has configured.
+-- Returns the reply for an app that no coordinator has configured: Redis has no limits of the app.
 local function not_configured(app)
     local time = redis.call('TIME')
     -- Redis was emptied, and no coordinator has stored its apps yet.
@@ -155,7 +155,7 @@ local function is_past(text, seconds)
     local year, month, day = text:match('^(%d%d%d%d)%-(%d%d)%-(%d%d)')
     if not year then return false end
     year, month, day = tonumber(year), tonumber(month), tonumber(day)
-    -- A year that begins with March ends with its leap day.
+    -- Years are counted from March here, so that a leap day is the last day of its year.
     if month < 3 then year, month = year - 1, month + 12 end
     local leaps = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
     local days = 365 * year + leaps + math.floor((153 * (month - 3) + 2) / 5) + day - 719469

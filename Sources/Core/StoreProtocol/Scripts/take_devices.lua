@@ -14,8 +14,9 @@
 -- ARGV[4] is never returned. The script refuses such an input in `devices` or as the head of `devices_taken`, at most 64 inputs in
 -- a call. If other taken inputs come before such an input, the input waits until the other inputs are finished.
 --
--- After a crash, the taken inputs are tried one by one, and `devices` is not read. A process that survives a try calls without
--- a name, which forgets the tries. An input that ARGV[6] processes tried without surviving is refused as poison.
+-- After a crash, the taken inputs are tried one by one, and `devices` is not read. A process that survives a try makes its next
+-- call without a name, and this call resets the number of tries. An input that ARGV[6] processes tried without surviving is
+-- refused as poison.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local inbox, t, refused = P .. 'devices', now(), 0

@@ -71,8 +71,8 @@ package struct Batch: Sendable {
         var segments: [Segment] = []
         var pushes: [Push] = []
         segments.reserveCapacity(count)
-        // Each token has at least one byte, so the batch has at most `bytes.count` tokens. A corrupt table cannot reserve more
-        // memory.
+        // Each token has at least one byte, so the batch has at most `bytes.count` tokens. So a corrupt table cannot make the
+        // array reserve more.
         pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)

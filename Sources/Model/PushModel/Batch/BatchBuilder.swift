@@ -52,7 +52,7 @@ package struct BatchBuilder: Sendable {
     /// Whether the batch contains the template with this id.
     package func contains(template id: Int) -> Bool { templates[id] != nil }
 
-    /// Adds a push with values for a template. The first push with a template brings the template into the batch.
+    /// Adds a push with values for a template. The first push with a template adds the template to the batch.
     ///
     /// - Parameters:
     ///   - id: the caller's number for the template; another template must have another number.

@@ -55,7 +55,7 @@ extension JobFields {
     /// - Parameters:
     ///   - topic: the app's own topic.
     ///   - start: the earliest sending time in Unix seconds. The time to live starts at this time.
-    ///   - longestWait: the maximum number of seconds that the job has already waited in the inbox.
+    ///   - longestWait: the longest time in seconds that the job may already have waited in the inbox.
     func options(
         topic: String, now: Int64, start: Int64, longestWait: Int64
     ) throws(JobError) -> PushOptions {

@@ -8,7 +8,7 @@ package struct JobLimits: Hashable, Sendable {
     package var hasOneTopic: Bool
     /// The topics that a job may choose instead of the app's own topic; nil: any topic. A push type's suffix may follow a topic.
     package var topics: [String]?
-    /// The maximum number of seconds that the job has already waited in an inbox; 0 for a new job.
+    /// The longest time in seconds that the job may already have waited in an inbox; 0 for a new job.
     /// `expires_at` may be this number of seconds in the past.
     package var longestWait: Int64
 

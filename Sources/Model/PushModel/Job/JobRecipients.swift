@@ -1,6 +1,6 @@
 /// The recipients of a job: tokens that share one payload, or pushes with values, payloads and options.
 struct JobRecipients {
-    /// The payload that all pushes share, or what the pushes have for themselves.
+    /// The payload that all pushes share, or each push's own payload, values and options.
     struct Content {
         /// The payload that all pushes share; nil if the payloads differ.
         var shared: Range<Int>?

@@ -10,7 +10,7 @@ package struct ParsedJob: Sendable {
     package let lane: Lane
     /// The earliest sending time in Unix seconds, in the future; nil: the farm sends the pushes at once.
     package let deliverAt: Int64?
-    /// A warning about an allowed value that is probably a mistake.
+    /// A warning about an allowed value that is probably a mistake; nil if there is none.
     package let warning: String?
     /// The number of pushes in the job: accepted, malformed and duplicates.
     package let submitted: Int
@@ -19,7 +19,7 @@ package struct ParsedJob: Sendable {
     package let malformed: [MalformedPush]
     /// The range in `raw` of the payload that all pushes share; nil if the payloads differ.
     package let payload: Range<Int>?
-    /// What the accepted pushes do not share.
+    /// The payloads, values and options that the accepted pushes do not share.
     package let details: PushDetails
     /// The decoded tokens of the accepted pushes, concatenated.
     package let tokenBytes: [UInt8]

@@ -1,6 +1,6 @@
-/// What the accepted pushes of a job do not share: payloads, values and options.
+/// The payloads, values and options that the accepted pushes of a job do not share.
 package struct PushDetails: Sendable {
-    /// What one push has for itself.
+    /// One push's own payload or the number of its template, and its own options.
     struct Detail {
         /// The push's own payload in the job's bytes; nil if the payload is a template.
         var payload: Range<Int>?
@@ -43,7 +43,7 @@ package struct PushDetails: Sendable {
 
     private mutating func appendOptions(_ own: PushOptions?) {
         if own == nil, optionNumbers.isEmpty { return }
-        // The earlier pushes have the job's options.
+        // This push is the first with its own options; all earlier pushes get number 0, the job's options.
         if optionNumbers.isEmpty { optionNumbers = [UInt32](repeating: 0, count: contents.count) }
         guard let own else { return optionNumbers.append(0) }
         if options.last != own { options.append(own) }
@@ -57,7 +57,7 @@ package struct PushDetails: Sendable {
         optionNumbers.isEmpty ? 0 : Int(optionNumbers[push])
     }
 
-    /// The options with a number above 0.
+    /// Returns the options with this number, which must be above 0.
     package func options(number: Int) -> PushOptions { options[number - 1] }
 
     /// The number of a push's template.

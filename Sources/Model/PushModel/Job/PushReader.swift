@@ -1,4 +1,4 @@
-/// Reads the array `pushes` of a job: for each push the token, and what the push does not share with the other pushes.
+/// Reads the array `pushes` of a job: each push's token, and its own payload or values and its own options.
 struct PushReader {
     /// The fields of a push.
     private enum Field: CaseIterable {

@@ -34,7 +34,7 @@ package struct ResultsEntry: Sendable {
         /// The job's id in UTF-8.
         package let jobID: Range<Int>
         package let count: Int
-        /// The upper halves of the ids of delivered pushes, if audit records are on.
+        /// The upper halves of the ids of delivered pushes, if audit records are on; otherwise empty.
         package let marks: Range<Int>
         package let result: Result
     }

@@ -1,5 +1,5 @@
 -- Dead letters are a stream of (job, reason, status, pushes, body). A hash contains their total `pushes` and `bytes`, and in
--- `trimmed` the number of pushes that were deleted before a replay.
+-- `trimmed` the number of pushes in dead letters that were trimmed, so that they can no longer be replayed.
 -- Uses base, records.
 local DEAD_LETTERS, DEAD_LETTER_COUNTS = P .. 'dead_letters', P .. 'dead_letter_counts'
 local COUNT_NAMES = { 'pushes', 'bytes', 'trimmed', 'audit' }

@@ -1,4 +1,4 @@
--- Counts of refused entries of an inbox, and the events that they get.
+-- Counts the refused entries of an inbox, and decides when an event about them is written.
 -- Uses base, records.
 
 -- A hash of counts contains exact counts: all `refused` entries, all `duplicates`, the refused entries in the `minute` that began
