@@ -1,6 +1,6 @@
 // Hides functions of the standard library that can end the process or that accept a number without a limit. In each file that
-// imports this module, a declaration here hides the standard library's declaration with the same signature. Code that uses such a
-// function does not compile. `make lint` and `make test` check that files which convert numbers import this module.
+// imports this module, a declaration here hides the standard library's declaration with the same signature. Code that uses a
+// hidden function does not compile. `make lint` and `make test` check that files which convert numbers import this module.
 
 extension FixedWidthInteger {
     @available(*, deprecated, message: "has no bound: use init(foreign:), which is nil beyond 2^48")

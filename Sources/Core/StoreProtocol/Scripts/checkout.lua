@@ -12,8 +12,8 @@
 -- OOM   allowed: checking out batches needs no additional memory.
 -- Again batches of a lost reply come first: in Redis they are assigned to the worker, but the worker does not know them.
 --
--- If the credit is 256 or more and at most 127 positions of it are left, the call checks out no further batch. Such a batch would
--- get credit for only some positions, so the worker would have to request more immediately.
+-- If the credit is 256 or more and at most 127 positions of it are left, the call checks out no further batch. A further batch
+-- would get credit for only some of its positions, so the worker would have to request more immediately.
 --
 -- `granted` is stored before the worker knows this number, so positions up to `granted` may have been sent. A suspect batch gets
 -- no credit here. As long as the first open position is within `suspect`, the worker of a suspect batch requests credit for one

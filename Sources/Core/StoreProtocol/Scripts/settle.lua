@@ -23,10 +23,10 @@
 --
 -- Pushes with an outcome are subtracted from `load`, to which split added them. They are also subtracted if their job has no
 -- record.
--- All checks come before the first effect. Words in the wrong form, or keys of another type ("KEY" and the key's name), stop the
--- call and nothing is settled. The entries stay in the stream.
--- If a job record is damaged, the other records are still settled. In a damaged record, a field that is not a number counts from
--- 0. A record that is not a hash is deleted. The originals are kept in `unreadable`.
+-- All checks come before the first effect. If words have the wrong form, or a key has the wrong type (error "KEY" and the key's
+-- name), the call stops and settles nothing, and the entries stay in the stream. If a job record is damaged, the other records
+-- are still settled. In a damaged record, a field that is not a number counts from 0. A record that is not a hash is deleted. The
+-- originals are kept in `unreadable`.
 --
 -- The guard counts how many of the last thousand responses report bad tokens. If an app uses the wrong environment, almost all of
 -- its responses do. From `pause` percent on, the app is paused, and the bad tokens are not suppressed and get no event. The

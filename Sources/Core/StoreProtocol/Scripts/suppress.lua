@@ -5,7 +5,7 @@
 -- KEYS  1 prefix
 -- ARGV  1 maximum records in a shard's list; 2 name of the writer, 3 number of its step, ascending;
 --       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0).
---       A record "" is already in the list: only its event is written
+--       If the record is "", it is already in the list, and only the event is written
 -- Reply number of records; 0 if the writer's step was done before
 -- Fence none: later records of a token override earlier ones. OOM allowed: a list has a limit, and the feedback service
 --       never repeats its entries.

@@ -12,11 +12,11 @@
 -- Again the jobs are in `taken`. The caller passes the number of jobs that it knows, and receives the jobs that it does not know.
 --
 -- Jobs stay in the inbox while the app is full.
--- If there are jobs to take, the reply contains at least one job, even if this exceeds the maximum bytes. A job above ARGV[5] is
--- never returned. The script refuses such a job in the inbox or as the head of `taken`, at most 64 jobs in a call, and cuts the
--- job's original at 64 KiB. If other taken jobs come before such a job, the job and all jobs after it wait until the other jobs
--- are done. After `intake_crash`, a caller with no known job receives one job at a time, until all jobs that were taken at the
--- crash are done.
+-- If there are jobs to take, the reply contains at least one job, even if this exceeds the maximum bytes. A job of more than
+-- ARGV[5] bytes is never returned. The script refuses such a job in the inbox or as the head of `taken`, at most 64 jobs in a
+-- call, and cuts the job's original at 64 KiB. If other taken jobs come before such a job, the job and all jobs after it wait
+-- until the other jobs are done. After `intake_crash`, a caller with no known job receives one job at a time, until all jobs that
+-- were taken at the crash are done.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local inbox, taken = KEYS[2], P .. 'taken'

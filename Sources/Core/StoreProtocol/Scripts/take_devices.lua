@@ -10,9 +10,9 @@
 -- OOM   allowed: the call moves inputs from one list to another.
 -- Again the inputs are in `devices_taken`, and the reply begins with the inputs of the first call.
 --
--- If there are inputs to take, the reply contains at least one input, even if this exceeds the maximum bytes. An input above
--- ARGV[4] is never returned. The script refuses such an input in `devices` or as the head of `devices_taken`, at most 64 inputs in
--- a call. If other taken inputs come before such an input, the input waits until the other inputs are finished.
+-- If there are inputs to take, the reply contains at least one input, even if this exceeds the maximum bytes. An input of more
+-- than ARGV[4] bytes is never returned. The script refuses such an input in `devices` or as the head of `devices_taken`, at most
+-- 64 inputs in a call. If other taken inputs come before such an input, the input waits until the other inputs are finished.
 --
 -- After a crash, the taken inputs are tried one by one, and `devices` is not read. A process that survives a try makes its next
 -- call without a name, and this call resets the number of tries. An input that ARGV[6] processes tried without surviving is

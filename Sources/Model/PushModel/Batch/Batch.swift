@@ -133,7 +133,8 @@ package struct Batch: Sendable {
 /// If the flag of a number is not set, the number is written as 0. If each push has its own payload, the segment's payload is
 /// empty. Redis reads only the table.
 ///
-/// A batch has version 2 if a segment has the flag `templates`. In such a segment, each push has this content as its payload:
+/// A batch has version 2 if a segment has the flag `templates`. In a segment with this flag, each push has this content as its
+/// payload:
 ///
 ///     content := number u16 [ | template ] | value(slot)*
 ///

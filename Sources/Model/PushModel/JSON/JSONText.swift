@@ -127,7 +127,7 @@ package struct JSONText: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The length in bytes of the character at `offset` if it needs no escape; 0 if it needs one.
+    /// The length in bytes of the character at `offset` if it needs no escape; 0 if it needs an escape.
     @inline(__always)
     private static func plainLength(_ text: UnsafeRawBufferPointer, at offset: Int) -> Int {
         switch text[offset] {
@@ -143,7 +143,7 @@ package struct JSONText: Sendable {
         text[offset] == 0xC2 && text.count - offset > 1 && (0x80...0x9F).contains(text[offset + 1])
     }
 
-    /// - Returns: the number of bytes of the text that the escape replaces.
+    /// - Returns: the number of bytes that the escape replaces in the text.
     private static func appendEscaped(
         _ text: UnsafeRawBufferPointer, at offset: Int, to bytes: inout [UInt8]
     ) -> Int {

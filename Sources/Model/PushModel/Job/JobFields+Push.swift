@@ -10,7 +10,7 @@ struct OptionRules {
 }
 
 extension JobFields {
-    /// The options of one push: the job's options, with the options that the push gives itself.
+    /// The options of one push: its own options, and the job's options where the push sets none.
     func options(overriding job: PushOptions, _ rules: OptionRules) throws(JobError) -> PushOptions {
         var options = job
         if let id = try collapseID() { options.collapseID = id }

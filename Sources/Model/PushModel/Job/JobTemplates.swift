@@ -39,7 +39,7 @@ struct JobTemplates {
 
     /// The number of the template for a language such as `de-AT`: `de-at`, else `de`, else `default`. Nil if there is none.
     ///
-    /// - Parameter language: nil: `default`.
+    /// - Parameter language: nil selects `default`.
     func number(for language: String?) -> Int? {
         guard hasLanguages else { return 0 }
         var wanted = Self.plain(language ?? Self.fallback)

@@ -39,7 +39,8 @@ package struct ParsedJob: Sendable {
         package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
     }
 
-    /// The range in `raw` of an accepted push's payload. `push` counts accepted pushes from 0. The pushes have no templates.
+    /// The range in `raw` of an accepted push's payload. `push` counts accepted pushes from 0. Call this only if the pushes have
+    /// no templates.
     package func payload(of push: Int) -> Range<Int> { payload ?? details.payload(of: push) }
 
     /// The token text of a malformed push, as the job contains it, cut at 200 bytes.

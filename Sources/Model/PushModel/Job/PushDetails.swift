@@ -63,7 +63,7 @@ package struct PushDetails: Sendable {
     /// The number of a push's template.
     package func template(of push: Int) -> Int { Int(templateNumbers[push]) }
 
-    /// The range of a push's own payload in the job's bytes. The pushes have no templates.
+    /// The range of a push's own payload in the job's bytes. Call this only if the pushes have no templates.
     func payload(of push: Int) -> Range<Int> { contents[push] }
 
     /// Passes the encoded values of a push with a template to `body`.

@@ -172,7 +172,7 @@ struct PushReader {
         }
     }
 
-    /// The options that the push gives itself; nil if it gives none.
+    /// The options of a push that sets at least one option itself; otherwise nil.
     private func ownOptions(_ index: Int) throws(JobError) -> PushOptions? {
         guard parts.given.contains(where: { $0.field.option != nil }) else { return nil }
         var envelope = JobEnvelope(ofPush: index, at: parts.start, bytes, limits: rules.limits)
