@@ -142,7 +142,7 @@ import Supervision
                     of: context.apps.all, isFirstHost: context.registration.isFirstHost)
             },
             each(.seconds(1)) {
-                // Send wake-ups again to workers that did not read their orders.
+                // Send the wake-ups that workers could not receive earlier, because they did not read their orders.
                 context.wakeUps.send()
                 context.probe.ask()
                 context.alertObservations.evaluate()

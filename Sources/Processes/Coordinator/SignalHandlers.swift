@@ -25,7 +25,7 @@ import Glibc
             }
         }
         // A terminal sends the signals below for its own reasons: when its window changes, at Control-Z, and when a
-        // background process uses the terminal. So a process with a terminal does not handle them.
+        // background process uses the terminal. So a process with a terminal does not handle these signals.
         guard !hasTerminal else { return }
         on(SIGTTIN) { [unowned self] in context.scaling.change(by: 1) }
         on(SIGTTOU) { [unowned self] in context.scaling.change(by: -1) }

@@ -28,7 +28,7 @@ package import PushModel
     var isSlowed: Bool { get }
     /// Whether the gateway has for some time refused every stream without processing the push.
     var refusesStreams: Bool { get }
-    /// Whether the connection was useful, because the gateway responded to a sufficient part of its pushes.
+    /// Whether the gateway responded to a sufficient part of the connection's pushes, so that the connection was useful.
     var hasMadeProgress: Bool { get }
     /// The number of bytes written on this connection, without the overhead of TLS.
     var bytesWritten: Int { get }
@@ -46,7 +46,7 @@ package import PushModel
     func renew(_ token: [UInt8], generation: UInt32)
     /// Counts recently throttled pushes as gateway trouble, because the gateway throttles several devices.
     func slowDownForThrottling()
-    /// Returns whether the gateway has lowered the number of streams since the last call.
+    /// Returns whether the gateway has lowered the stream limit of the connection since the last call.
     func takeLowered() -> Bool
     /// Returns the response times that were measured since the last call; nil if the gateway does not confirm accepted
     /// pushes.

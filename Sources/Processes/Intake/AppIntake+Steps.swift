@@ -35,8 +35,8 @@ extension AppIntake {
     /// together with other taken jobs.
     private static let aloneBytes = 4096
 
-    /// Splits a job that arrived while no job was taken, if one step is enough. Otherwise the job stays with the
-    /// taken jobs.
+    /// Splits a job that arrived while no job was taken, if one step is enough. A job that needs several steps stays
+    /// with the taken jobs.
     func splitAlone(_ job: [UInt8], _ token: FenceToken) async throws(StoreError) {
         (isDrained, hasMore) = (false, false)
         guard job.count <= Self.aloneBytes else { return }

@@ -2,7 +2,8 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Waits for the next entry of a list that producers write, on its own connection, with a blocking Redis command.
+/// Waits for the next entry of a list that producers write. The watcher uses a blocking Redis command, and so has its
+/// own connection.
 @Loop final class InboxWatcher<Wait: Request> {
     private let app: String
     private let settings: RedisSettings

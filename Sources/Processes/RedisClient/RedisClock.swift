@@ -1,9 +1,9 @@
 import EventLoop
 
-/// Tells the time by Redis, so that all processes of a farm agree even if the clocks of their hosts differ.
+/// Tells Redis's time, so that all processes of a farm agree even if the clocks of their hosts differ.
 ///
-/// Between two readings of Redis's time, the host's boot clock continues it. Before Redis's time is first read, the
-/// host's time is used.
+/// Between two readings of Redis's time, the host's boot clock measures the time since the last reading. Before
+/// Redis's time is first read, the host's time is used.
 package struct RedisClock: Sendable {
     /// Milliseconds by which Redis's time is ahead of the host's boot clock.
     private var lead: Int64?

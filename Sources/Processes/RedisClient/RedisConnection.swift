@@ -22,7 +22,7 @@ package import StoreProtocol
     /// replaced by the nearest allowed number.
     package var onClampedNumber: @Loop (_ step: String) -> Void = { _ in }
     package let settings: RedisSettings
-    /// The time by which deadlines of pushes are checked.
+    /// Redis's time, which decides whether the deadline of a push has passed.
     package private(set) var clock = RedisClock()
 
     package enum Outage: Equatable, Sendable {

@@ -43,7 +43,7 @@ import StoreProtocol
     private func keepListening() async {
         var backoff = BackOff.redis
         while !isClosed {
-            // An error is not logged here, because the connection for commands logs it: it connects to the same Redis.
+            // An error is not logged here, because the connection for commands connects to the same Redis and logs the error.
             if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)

@@ -36,7 +36,7 @@ package import StoreProtocol
 
     /// How often Redis is asked for refusals that another app or host has recorded.
     private static let askingInterval = Duration.seconds(5)
-    /// How long Redis keeps a refusal. The time is longer than the time for which hosts share a token.
+    /// How long Redis keeps a refusal. This time is longer than hosts share a token, so no host sends a refused token again.
     private static let refusalLife = Duration.seconds(2 * 3600)
 
     package init(

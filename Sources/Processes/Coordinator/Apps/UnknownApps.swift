@@ -94,7 +94,7 @@ import StoreProtocol
 
     init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
 
-    /// The inboxes to report.
+    /// The inboxes that contain jobs and were first found at least ten seconds ago.
     var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }
 
     /// Forgets all found inboxes, because another host searches now.

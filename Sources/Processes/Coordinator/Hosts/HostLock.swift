@@ -8,8 +8,8 @@ import Glibc
 /// coordinator was killed, its workers hold the second lock until they exit. The lock file contains the holder's nonce,
 /// with which the next coordinator takes over the leases at once.
 ///
-/// If workers do not exit because a user has suspended them, the next coordinator starts nevertheless. It replaces the
-/// lock file, and the old leases expire like the leases of a failed host.
+/// If workers do not exit because a user has suspended them, the next coordinator starts nevertheless. In this case,
+/// the next coordinator replaces the lock file, and the old leases expire like the leases of a failed host.
 @Loop final class HostLock {
     let descriptor: Int32
     /// The nonce of the lock's previous holder; empty if there was no holder, or if the holder's workers may be
@@ -46,8 +46,8 @@ import Glibc
         hasOrphans = try await !Self.lock(opened, within: timeout, onWait)
         if hasOrphans {
             close(opened)
-            // Remove the old file. If it stayed, its nonce would be taken for the nonce of a coordinator whose workers
-            // have exited.
+            // Remove the old file. If the file stayed, its nonce would count as the nonce of a coordinator whose
+            // workers have exited.
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw Failure.cannotReplace(path: path, reason: String(cString: strerror(errno)))
             }
@@ -67,7 +67,8 @@ import Glibc
         for each in [descriptor, own] { _ = fcntl(each, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Stores a nonce. If this process dies, the next coordinator takes over the leases under this nonce.
+    /// Stores the nonce of this process in the lock file. If this process dies, the next coordinator takes over the
+    /// leases that have this nonce.
     func store(_ nonce: String) { Self.write(nonce, to: descriptor) }
 
     private static func opened(_ path: String) throws(Failure) -> Int32 {

@@ -5,8 +5,8 @@ import StoreProtocol
 /// This host's entry in the farm's registry: claims the host's name, writes heartbeats, and observes the other hosts.
 @Loop final class HostRegistration {
     private unowned let context: HostContext
-    /// How long a host counts as live without a heartbeat. Leases last longer: when a new owner acquires a failed
-    /// host's shard, it already knows which host has failed.
+    /// How long a host counts as live without a heartbeat. Leases last longer, so the new owner of a failed host's
+    /// shard already knows which host has failed.
     private static let heartbeatLifetime = Duration.seconds(6)
 
     /// The live hosts, and the shards that each live host should own.
@@ -133,7 +133,7 @@ import StoreProtocol
 
     // MARK: Other hosts
 
-    /// Handles the message that a host has shut down in order.
+    /// Handles the message that a host has shut down normally.
     func hostLeft(_ name: String) {
         membership.announcedExit(of: name, at: .now)
         heartbeatSoon()

@@ -15,8 +15,8 @@ import StoreProtocol
     func update() async {
         guard context.registration.isFirstHost, context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
-            // A registry entry expires six seconds after its last heartbeat. A host that stops in order removes its
-            // entry, so an expired entry belongs to a failed host.
+            // A registry entry expires six seconds after its last heartbeat. A host that shuts down normally removes
+            // its entry, so an expired entry belongs to a failed host.
             let missing = try await context.registry.hosts().filter { $0.endsIn < .seconds(-3) }
             (names, lostApps) = (missing.map(\.name), Set(missing.flatMap(\.apps)))
             let hosts = context.registration.membership.hosts

@@ -8,7 +8,7 @@ import StoreProtocol
 @Loop final class AppLeases {
     /// The result of one call of ``runRound()``.
     enum Outcome {
-        /// Redis has confirmed the leases. The leases are valid from the moment before the call.
+        /// Redis has confirmed the leases. The lifetime of the leases counts from the moment before the call.
         case kept
         /// Redis failed temporarily. Leases that Redis confirmed earlier stay valid until they expire.
         case pending
@@ -63,8 +63,8 @@ import StoreProtocol
             held.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
-            // The app's leases must expire at once. They would not expire by the workers' lease clock: all apps share
-            // the clock, and the other apps keep renewing it.
+            // The app's leases must expire at once. The workers' lease clock would not make them expire, because all
+            // apps share this clock, and the rounds of the other apps keep advancing it.
             expire()
             return .refused
         }
@@ -131,7 +131,7 @@ import StoreProtocol
         passChangeOn()
     }
 
-    /// Keeps the leases of leaving shards that their workers have not released in time.
+    /// If workers have not released their leaving shards in time, cancels the hand-over of these shards.
     func keepOverdue() {
         let late = held.keepOverdue(at: .now)
         guard late > 0 else { return }

@@ -3,8 +3,9 @@ import FarmPolicy
 /// A page of metrics in Prometheus's text format, 0.0.4.
 ///
 /// Names and labels follow the conventions of swift-metrics' Prometheus back end: snake case, `_total` at the end of
-/// counters, seconds and bytes as units. The back end itself is not used, because its handlers use locks, so that any
-/// thread may call them. The coordinator's values are plain values of the loop, and are read when a page is requested.
+/// counters, seconds and bytes as units. The back end itself is not used: any thread may call its handlers, so the
+/// handlers use locks. The coordinator's values need no locks: only code on the loop changes them, and reads them
+/// when a page is requested.
 struct MetricsPage {
     private enum Kind: String { case counter, gauge, histogram }
 

@@ -14,7 +14,8 @@ import Web
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Opens the address. If this fails, the farm runs without the metrics page, and opening is retried.
+    /// Opens the address. If the address cannot be opened, the farm runs without the metrics page, and opening is
+    /// retried every five seconds.
     func open() {
         guard let configured = context.configuration.metrics else { return }
         let log = context.log

@@ -67,8 +67,8 @@ import StoreProtocol
 
     /// Reads and checks the credential files that the apps name. The credentials are not used yet.
     ///
-    /// - Returns: for each app that already lacks credentials, why it still lacks them.
-    /// - Throws: if the credentials of an app that does not lack credentials now are faulty.
+    /// - Returns: for each app that is paused because it lacks credentials, why its credentials still cannot be loaded.
+    /// - Throws: if the credential files of any other app are faulty.
     private func checkCredentials(of next: Configuration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {

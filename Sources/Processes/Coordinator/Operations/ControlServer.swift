@@ -32,7 +32,7 @@ import Transport
         (self.path, self.log, self.take) = (path, log, take)
     }
 
-    /// Opens the socket. If this fails, the coordinator runs without the socket.
+    /// Opens the socket. If the socket cannot be opened, the coordinator runs without it.
     func open() async {
         unlink(path)  // Remove the socket of an earlier coordinator.
         do {

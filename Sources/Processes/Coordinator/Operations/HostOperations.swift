@@ -23,7 +23,7 @@ import PushModel
     /// Reads the commands that operators have put into Redis for this host.
     ///
     /// During an upgrade, only the coordinator with the host's name reads commands. The coordinator without the name
-    /// does not know about the upgrade, and operators' commands do not mean its workers.
+    /// does not know about the upgrade, and operators' commands are not for its workers.
     func read() async {
         guard context.lifecycle.nameHolder == .thisProcess else { return }
         await consumer.readNew()

@@ -17,8 +17,8 @@ import Supervision
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
-    /// Starts the program that this host's configuration names. A command cannot name a program, because users who can
-    /// write to Redis must not choose it.
+    /// Starts the program that this host's configuration names. A command cannot name a program, because users who
+    /// can write to Redis must not choose the program.
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let refusalReason { throw OperationRefusal(refusalReason) }
         let program = try installedProgram()
@@ -74,7 +74,7 @@ import Supervision
         } catch { throw OperationRefusal("\(program) does not start: \(error)") }
     }
 
-    /// Why this process cannot be replaced; nil if it can. Some service managers treat the end of this process as the
+    /// Why this process cannot be replaced; nil if it can be replaced. Some service managers treat the end of this process as the
     /// end of the service.
     private var refusalReason: String? {
         if getpid() == 1 {

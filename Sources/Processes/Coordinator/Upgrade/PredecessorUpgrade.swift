@@ -22,8 +22,8 @@ import Supervision
         _ = await context.changes.until(.now + .seconds(600)) { isDecided }
         switch order {
         case .hostClaim(let nonce):
-            // The predecessor has exited or is about to exit, and no worker has batches under its nonce. So this
-            // process replaces the predecessor's registry entry at once.
+            // The predecessor has exited or is about to exit, and no worker has batches under the predecessor's
+            // nonce. So this process replaces the predecessor's registry entry at once.
             context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("this coordinator took over from its predecessor")

@@ -53,7 +53,7 @@ import Supervision
     func abort() {
         guard !hasEnded, let process else { return }
         send(.abort)
-        // A successor that is ready may have pushes in flight, so it gets more time to finish them.
+        // A successor that is ready may have pushes in flight, and gets more time to finish these pushes.
         let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {
             // If the task is cancelled, this wait ends early, and the successor is killed.

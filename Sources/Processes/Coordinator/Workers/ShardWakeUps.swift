@@ -85,8 +85,8 @@ struct PendingShards {
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// Removes all noted shards, and returns them in a stable order. The caller notifies the workers, or notes the
-    /// shards again if it cannot.
+    /// Removes all noted shards, and returns them in a stable order. If the caller cannot notify a worker, it notes
+    /// the shards of this worker again.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

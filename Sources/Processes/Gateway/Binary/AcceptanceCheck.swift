@@ -12,10 +12,10 @@ struct AcceptanceCheck {
     private var unread = 0
     private var polledAt: Instant
 
-    /// A gap between two checks that is longer than this does not count as quiet time.
+    /// If the time between two checks is longer than this limit, the quiet time of all pushes starts again.
     private static let longestGap = Duration.milliseconds(500)
-    /// How long a gateway may take to respond to the first question. After this time, the gateway counts as one that
-    /// responds to no questions.
+    /// How long a gateway may take to respond to the first question (a TLS key update that requests a response).
+    /// After this time, the farm assumes that the gateway responds to no questions.
     private static let trialTime = Duration.seconds(10)
 
     init(_ settings: BinarySettings, _ profile: BinaryGatewayProfile, at now: Instant) {
@@ -44,7 +44,7 @@ struct AcceptanceCheck {
     }
 
     /// Counts the quiet time of a push from the moment when the gateway has provably read the push. The count ends at
-    /// the last moment for which it is proved that all earlier replies have arrived.
+    /// the latest moment for which all earlier replies have provably arrived.
     private func provenSafe(in window: inout SendWindow, at now: Instant) -> Int {
         window.arrived(upTo: proof.readUpTo, at: now)
         return proof.repliesArrivedUntil.map { window.safe(after: profile.quiet.current, at: $0) } ?? 0
@@ -66,7 +66,7 @@ struct AcceptanceCheck {
     }
 
     /// Notes that the gateway read nothing for too long. If the gateway has responded to no question on this
-    /// connection, it may not support questions.
+    /// connection, perhaps the gateway does not respond to questions at all.
     func stalled() {
         if !proof.hasResponses, profile.respondsToQuestions == true { profile.respondsToQuestions = nil }
     }

@@ -92,8 +92,8 @@ import Transport
     }
 
     package func close() {
-        // A reply may have arrived before the close. It proves more outcomes than the close does, so the reply is read
-        // first.
+        // A reply may have arrived before the close. A reply proves more outcomes than the close does, so the
+        // received bytes are read first.
         stream.readNow()
         shut()
         finish("closed", isPeersDoing: false)

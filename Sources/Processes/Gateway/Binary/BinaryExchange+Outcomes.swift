@@ -19,7 +19,8 @@ extension BinaryExchange {
                 reject(PushTicket(culprit), with: reply.status)
             }
         case .late(let count):
-            // The reply arrived after the quiet time of its push, so the quiet time was too short and grows.
+            // The reply arrived after the quiet time of the refused push had ended, so the quiet time was too short
+            // and is increased.
             profile.quiet.wasTooShort()
             events.append(.deliveredPushesLost(count: count, reason: reason))
         case .foreign:
@@ -104,9 +105,9 @@ extension BinaryExchange {
     }
 
     /// If the gateway closes the connection without a reply, the outcomes of all pushes in the window are unknown, and
-    /// these pushes may be sent again. The next windows are smaller, because a gateway that closes early is never quiet
-    /// for the quiet time. In a format without identifiers, a close without a reply means that the gateway refused a
-    /// push of the window. Only in a window of one push is it known which push.
+    /// these pushes may be sent again. The next windows are smaller, so that the push that caused the close can be
+    /// found among fewer pushes. In a format without identifiers, a close without a reply means that the gateway
+    /// refused a push of the window. Only if the window contains one push, the refused push is known.
     ///
     /// - Returns: the number of pushes with unknown outcome.
     private func unknownCount(isPeersDoing: Bool) -> Int {

@@ -38,7 +38,7 @@ final class BinaryExchange {
     private(set) var handed: UInt64 = 0
     /// When the gateway last made progress, or when the connection last had nothing to do.
     private var movedAt: Instant
-    /// Since when the window is full; nil if it has room.
+    /// When the window became full; nil if the window has room.
     private var fullSince: Instant?
     /// Whether the window must contain only one push, because that push is a retry without an identifier.
     private var sendsAlone = false
@@ -80,7 +80,7 @@ final class BinaryExchange {
     /// The number of pushes to send on this connection in one turn before another connection is chosen.
     var chunk: Int { isLoaded ? room : min(room, profile.part - window.count) }
     /// Whether the connection has as many open pushes as the gateway will probably accept before it refuses a push.
-    /// Another connection is then better for further pushes.
+    /// If so, another connection is better for further pushes.
     var isLoaded: Bool { window.count >= profile.part }
     /// When a reply about a bad token will probably have ended the connection; nil if this is unknown. While tokens are
     /// being refused, a full window most likely contains a bad token.

@@ -27,7 +27,7 @@ import Transport
         return connection
     }
 
-    /// Reports room at once, because a binary gateway accepts pushes before it sends anything.
+    /// Reports room at once, because a binary gateway accepts pushes before it has sent anything to the client.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
         listener.roomAvailable(on: connection)
     }
@@ -62,8 +62,8 @@ import Transport
         for connection in pool.connections where !connection.isRetired {
             demand.live += 1
             returning += profile.pace.returning(of: connection.openStreams)
-            // A connection that is still open after its expected end most likely has no bad token in its window, so it
-            // does not count.
+            // A connection that is still open after its expected end most likely has no bad token in its window, so
+            // it is not counted as ending.
             if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
                 demand.ending += 1
             }
@@ -77,12 +77,12 @@ import Transport
         profile.waiting = (pushes(), connections)
     }
 
-    /// The room of present and future connections. The window contains no reserve for fast responses, because pushes
-    /// stay in a connection's window for seconds.
+    /// The number of pushes that the present connections and possible further connections can take. The window
+    /// contains no reserve for fast responses, because pushes stay in a connection's window for seconds.
     func window(in pool: ConnectionPool) -> Int {
         let room = pool.limit + (demand(in: pool)?.headroom ?? 0)
-        // Bulk may use seven eighths of the window. These seven eighths alone must fill the connections, so that the
-        // next connection is dialled.
+        // Bulk pushes may use seven eighths of the window. Bulk pushes alone must be able to fill the connections,
+        // because the next connection is dialled only when the connections are full.
         return min(max(room * 8 / 7 + 1, ConnectionPool.leastWindow), settings.window)
     }
 

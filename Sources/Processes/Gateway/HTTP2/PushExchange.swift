@@ -213,8 +213,8 @@ final class PushExchange<Service: StreamService> {
         events.append(.isOver(reason: reason))
     }
 
-    /// Ends the exchange if it takes no more pushes and awaits no response. Resets of streams may still be unwritten: a
-    /// gateway that reads nothing would otherwise keep the exchange open forever.
+    /// Ends the exchange if it takes no more pushes and awaits no response. The exchange does not wait until all
+    /// resets of streams are written: a gateway that reads nothing would keep it open forever.
     private func finishIfDone(reason: String) {
         if isRetired, streams.open == 0 || open.waiting == 0 { finish(reason) }
     }

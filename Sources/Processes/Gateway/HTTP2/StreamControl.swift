@@ -32,7 +32,7 @@ struct StreamControl: ~Copyable {
     /// streams.
     var isSlowed: Bool { budget.isSlowed || !refusals.isUnrestricted }
 
-    /// Returns how many streams may be opened if the session has room for `free`.
+    /// Returns how many streams may be opened if the session has room for `free` more streams.
     func room(of free: Int) -> Int { refusals.room(of: min(budget.available, free)) }
 
     mutating func opened() {

@@ -59,8 +59,9 @@ import Transport
 
     func share(_ pushes: @autoclosure () -> Int, over connections: Int) {}
 
-    /// Twice the room of the connections. The additional pushes are ready for bursts of responses, or replace pushes whose
-    /// outcomes are being reported to Redis. The limit is 2,000 pushes per connection.
+    /// Twice the number of pushes that the connections may have in flight, but at most 2,000 pushes per connection.
+    /// The additional pushes are ready when a burst of responses frees streams, or replace pushes whose outcomes are
+    /// being reported to Redis.
     func window(in pool: ConnectionPool) -> Int {
         max(
             pool.connections.reduce(0) {

@@ -57,7 +57,8 @@ import Transport
         else {
             let only = roomiest
             if lane == .bulk, only === reserved, only != nil {
-                // On a binary gateway, another connection will soon be available if dials do not fail.
+                // On a binary gateway, another connection will soon be available if dials do not fail, so bulk pushes
+                // wait for that connection.
                 if headroom > 0, !schedule.hasFailed, !schedule.isLongPause { return nil }
                 strategy?.releaseReservedConnection()
             }
@@ -222,8 +223,8 @@ import Transport
     /// - Parameter waiting: the number of pushes without room on any connection. A binary gateway gets as many
     ///   connections as these pushes need. It also gets connections for open pushes that will probably return
     ///   unprocessed and be sent again.
-    /// - Returns: whether a dial has begun, or whether no dial will begin for a long time. Either event changes the
-    ///   number of pushes that the worker may send or have checked out.
+    /// - Returns: true if a dial has begun, or if no dial will begin for a long time. In both cases, the number of
+    ///   pushes changes that the worker may send or have checked out.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }

@@ -4,8 +4,8 @@ import FarmPolicy
 /// Decides when a pool may dial again. A dial after a failure waits for a backoff, and dials never exceed the dial
 /// rate.
 ///
-/// If the gateway accepts a connection but the connection is useless, it counts as a failed dial. Otherwise the gateway
-/// would be dialled in a loop.
+/// A useless connection, which the gateway accepts without responding to any push, counts as a failed dial. If it
+/// counted as a success, the gateway would be dialled in a loop.
 @Loop final class DialSchedule {
     private enum Pause {
         case none
@@ -167,7 +167,7 @@ package struct DialSettings: Hashable, Sendable {
     /// The delay after a first failure. The delay doubles with each further failure, up to `longestPause`.
     package var firstPause = Duration.milliseconds(500)
     package var longestPause = Duration.seconds(10)
-    /// The random part of a delay, 0...1.
+    /// The share of a delay that is random, from 0 to 1.
     package var jitter = 0.5
 
     package init() {}

@@ -7,7 +7,7 @@ import StoreProtocol
 /// Applies the device inputs of an app to the app's registry, while this host has the intake's lease.
 ///
 /// The intake takes up to 500 inputs, applies them, and only then removes them from the taken inputs. If the process is killed,
-/// the next owner of the intake applies the same inputs again, which changes nothing more.
+/// the next owner of the intake applies the same inputs again, which does not change the registry a second time.
 @Loop final class DeviceIntake {
     let context: IntakeContext
     let name: String
@@ -77,9 +77,10 @@ import StoreProtocol
     }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
-        // The registry may be unreachable for long, so only a host with inputs reads it.
+        // The registry may be unreachable for a long time, so this process becomes its writer only when there are inputs.
         var isWriter = false
-        // An input that an earlier process took may have crashed that process, so these inputs are tried one by one.
+        // One of the inputs that an earlier process took may have crashed that process. So the inputs of earlier
+        // processes are tried one by one.
         var isAlone = true
         while mayServe(token) {
             let step = DeviceStep(intake: self, token: token, isAlone: isAlone)

@@ -17,7 +17,7 @@ import StoreProtocol
     /// After this number of parsed inputs, other tasks of the process run.
     private static let slice = 50
 
-    /// Takes inputs. If some of the inputs are refused at once, there may be more.
+    /// Takes inputs. If Redis refuses some inputs at once, the inbox may still contain further inputs.
     func take() async throws(StoreError) -> TakeDevices.Reply {
         let taken = try await retrying("take", request(most: Self.mostInputs, triedBy: process))
         count(finished: taken.refused, refused: taken.refused)
@@ -104,7 +104,8 @@ import StoreProtocol
 // MARK: Calls
 
 extension DeviceStep {
-    /// Runs a call of the writer. While a job is suspect, no app splits jobs at the same time, so that a crash has one cause.
+    /// Runs a call of the writer. While any app's jobs are split one by one, no app splits jobs during this call. So
+    /// if the process crashes, only one call or job can be the cause.
     private func working<Reply>(
         _ call: @Loop () async throws(StoreError) -> Reply
     ) async throws(StoreError) -> Reply {
@@ -122,7 +123,7 @@ extension DeviceStep {
         }
     }
 
-    /// Notes in Redis that this process survived, so the input that it tries is not poison.
+    /// Makes Redis forget that this process tried an input, because the input has not crashed the process.
     private func forgetTries() async {
         guard isAlone, !Task.isCancelled else { return }
         _ = try? await intake.store.perform(request(most: 0, triedBy: nil))

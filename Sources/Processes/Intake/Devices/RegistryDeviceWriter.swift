@@ -22,7 +22,7 @@ import StoreProtocol
         let results = try await registry.apply(inputs, isOwner: isOwner)
         return zip(inputs, results).map { input, result in
             guard case .refused(let refusal) = result else { return nil }
-            // The parser has found no fault at a byte. So the position is that of the whole input.
+            // The parser accepted the input, so no byte is at fault: the position is the start of the input.
             return DeviceInputError(
                 field: refusal.field, position: 0, reason: "\(refusal)", device: input.device)
         }

@@ -5,9 +5,10 @@ package import StoreProtocol
 
 /// Reads the records of all devices of an app, in the order of partition and ordinal.
 @Loop package struct DeviceScan {
-    /// The most hashes that one pipeline reads.
+    /// The maximum number of hashes that one pipeline reads.
     private static let mostBlocks = 32
-    /// The bytes of records that a pipeline should read. The size of the last pipeline decides the size of the next one.
+    /// The number of bytes of records that a pipeline should read. The bytes that the last pipeline read decide how
+    /// many hashes the next pipeline reads.
     private static let wantedBytes = 2 << 20
 
     private let reader: RegistryReader

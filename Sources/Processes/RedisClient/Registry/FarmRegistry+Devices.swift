@@ -3,8 +3,8 @@ import Registry
 package import StoreProtocol
 
 extension FarmRegistry {
-    /// How Redis encodes the first hash with records of each partition of an app's registry: `listpack` is small, and `hashtable`
-    /// takes about twice the memory. Empty if the app has no stored devices.
+    /// Reads, for each partition of an app's registry, how Redis encodes the first hash of device records: as
+    /// `listpack`, or as `hashtable`, which takes about twice the memory. Empty if the app has no stored devices.
     package func recordEncodings(of app: String) async throws(RedisError) -> [String] {
         let settings = try await connection.call(
             ReadRegistrySettings().command(Keys(app: app), hash: nil))

@@ -64,7 +64,7 @@ extension RegistryReader {
     }
 }
 
-/// Finds devices by index. The record decides: an entry that points to another device's record is ignored.
+/// Finds devices by index. An index entry may point to the record of another device; such a record is left out of the result.
 extension RegistryReader {
     /// The device with this id.
     package func device(id: String) async throws(StoreError) -> DevicePage {
@@ -90,7 +90,8 @@ extension RegistryReader {
         return page
     }
 
-    /// The places in an index entry. If the entry is missing because its bucket was divided meanwhile, it is looked up again.
+    /// The places in an index entry. If the entry is missing, its bucket may have been divided meanwhile. So the
+    /// entry is looked up again if the number of buckets has changed.
     private func places(
         _ index: RegistryIndex, _ hash: RegistryHash
     ) async throws(StoreError) -> [DevicePlace] {

@@ -39,9 +39,11 @@ extension RegistryReader {
         return counts
     }
 
-    /// Some devices of a segment, each with the same probability, and the number of all devices of the segment.
+    /// A random sample of a segment's devices, and the number of all devices of the segment. Each device has the same
+    /// probability to be in the sample.
     ///
-    /// - Parameter size: the number of devices, unless the segment has fewer. A device whose record cannot be read is left out.
+    /// - Parameter size: the number of devices in the sample; a smaller segment is returned completely. A device
+    ///   whose record cannot be read is left out.
     package func sample(
         _ size: Int, of expression: SegmentExpression, today: Int, _ partitions: [PartitionState],
         using random: inout SeededRandom

@@ -5,13 +5,14 @@ package import StoreProtocol
 
 /// Reads the stored devices of one app, with plain read commands only, so that a Redis user without scripts can read.
 ///
-/// Readers do not lock the registry. A device that is registered, changed or removed while a reader runs can be in the result or
-/// not.
+/// Readers do not lock the registry. If a device is registered, changed or removed while a reader runs, the result
+/// may or may not contain the device.
 @Loop package final class RegistryReader {
     package let app: String
     let keys: RegistryKeys
     private let connection: RedisConnection
-    /// The dictionaries of partitions as far as they are known. A dictionary only grows, so an old one is not wrong.
+    /// The dictionaries that were already read, by partition. Names are only added to a dictionary, so the names in
+    /// an old dictionary stay correct.
     private var names: [Int: AttributeNames] = [:]
 
     private init(app: String, keys: RegistryKeys, connection: RedisConnection) {
@@ -56,8 +57,8 @@ package import StoreProtocol
         return state
     }
 
-    /// The dictionary of a partition, which is read if it is not known or if it is too old.
-    /// - Parameter known: a dictionary that lacks a name; nil if any dictionary will do.
+    /// The dictionary of a partition. It is read from Redis if it was not read before, or if it is still the dictionary `known`.
+    /// - Parameter known: a dictionary that lacks a name that the caller needs; nil if an old dictionary is sufficient.
     func names(of partition: Int, newerThan known: AttributeNames? = nil) async throws(StoreError)
         -> AttributeNames
     {

@@ -13,19 +13,20 @@ package import StoreProtocol
 @Loop package final class RegistryWriter {
     /// The format of the registry that this release writes.
     package static let format = 1
-    /// How often a plan is made again after a partition had another version than expected.
+    /// How many plans a call makes before it fails. A new plan is needed if a partition has another version than the
+    /// plan expects.
     private static let attempts = 8
 
     private let connection: RedisConnection
     private let app: AppStore
     private let log: Logger
-    /// A part of the names of calls that no other writer uses.
+    /// Makes the names of this writer's calls unique: no other writer has the same value.
     private let name: String
     private var calls = 0
     private var registry: (keys: RegistryKeys, stores: [AppStore])?
-    /// What is known of each partition; nil if it must be read.
+    /// The known state of each partition; nil if the partitions must be read from Redis.
     private var partitions: [PartitionCache]?
-    /// Called with true before the writer waits for Redis, and with false when it works again.
+    /// Called with true before the writer waits for Redis, and with false when the writer continues.
     package var onWait: @Loop (_ isWaiting: Bool) async -> Void = { _ in }
 
     package init(app: String, connection: RedisConnection, log: Logger) {
@@ -40,7 +41,8 @@ package import StoreProtocol
     /// The number of devices when the registry was last read or written; nil before ``takeOver()``.
     package var devices: Int? { partitions?.reduce(0) { $0 + $1.devices } }
 
-    /// Reads the registry, and gives every partition a new version. So no call that an earlier owner planned can change it.
+    /// Reads the registry, and gives every partition a new version. So calls that an earlier owner planned can no
+    /// longer change the registry.
     ///
     /// - Throws: ``StoreError/unexpectedReply(_:)`` if another release wrote the registry in a format that this release does not
     ///   know; other errors that retries do not fix.
@@ -64,10 +66,10 @@ package import StoreProtocol
     ///
     /// - Parameters:
     ///   - reusableBefore: new devices may get the ordinals of devices that were removed before this time, in Unix seconds.
-    ///   - isOwner: checks with the farm's Redis that this process still owns the intake, and throws if not. It is called after the
-    ///     registry was read again, because another writer had changed it.
+    ///   - isOwner: checks with the farm's Redis that this process still owns the intake, and throws if it does not.
+    ///     It is called each time after `apply` has read the registry again.
     /// - Returns: the result of each input.
-    /// - Throws: an error that retries do not fix. Some of the changes may be applied; applying all inputs again is safe.
+    /// - Throws: an error that retries do not fix. Some of the changes may already be applied; applying all inputs again is safe.
     package func apply(
         _ inputs: [DeviceInput], reusableBefore: Int64 = .max,
         isOwner: @Loop () async throws(StoreError) -> Void
@@ -129,7 +131,7 @@ package import StoreProtocol
         }
     }
 
-    /// - Returns: false if a partition had another version.
+    /// - Returns: false if a partition had another version than the plan expects.
     private func carryOut(
         _ plan: RegistryPlan, _ registry: (keys: RegistryKeys, stores: [AppStore])
     ) async throws(StoreError) -> Bool {
@@ -141,7 +143,7 @@ package import StoreProtocol
 
     /// Applies the changes of one step, all at the same time.
     ///
-    /// - Returns: false if a partition had another version.
+    /// - Returns: false if a partition had another version than the plan expects.
     private func apply(
         _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppStore])
     ) async throws(StoreError) -> Bool {
@@ -246,7 +248,7 @@ extension RegistryWriter {
     /// Sends a call for each element, and waits for all replies.
     ///
     /// - Returns: the replies in the order of the elements.
-    /// - Throws: the first error that repeating the calls does not fix, or else the first error.
+    /// - Throws: the first error that repeating the calls does not fix; if there is no such error, the first error.
     private func all<Elements: RandomAccessCollection, Value: Sendable>(
         _ elements: Elements,
         _ send: @Loop (Elements.Element, @escaping @Loop (Result<Value, StoreError>) -> Void) -> Void

@@ -19,18 +19,18 @@ package import StoreProtocol
     /// The number of commands of a pipeline.
     private static let window = 256
 
-    /// One bitmap of a chunk.
+    /// The place of one bitmap to read.
     private struct Read {
         let partition: Int
         let chunk: Int
-        /// The number of the bitmap's name.
+        /// The bitmap's number in its partition, as in ``SegmentPlan/numbers``.
         let name: Int
     }
 
     private let reader: RegistryReader
     /// For each partition, its plan and its number of chunks.
     private let partitions: [(plan: SegmentPlan, chunks: Int)]
-    /// The next bitmap to request: its partition, its chunk, and its index in the plan's numbers.
+    /// The next bitmap to request: its partition, its chunk, and its index in ``SegmentPlan/numbers``.
     private var cursor = (partition: 0, chunk: 0, index: 0)
     private var reads: ArraySlice<Read> = []
     private var replies: ArraySlice<RESPValue> = []
@@ -55,7 +55,7 @@ package import StoreProtocol
             guard let read = reads.popFirst(), let reply = replies.popFirst() else { return nil }
             let plan = partitions[read.partition].plan
             var current = evaluation ?? ChunkEvaluation(plan)
-            // Set to nil, so that the evaluation is changed in place.
+            // Set to nil, so that `current` is the only reference and is changed without a copy.
             evaluation = nil
             if !reply.isNull {
                 guard let bytes = reply.bytes, current.add(bytes, of: read.name) else {
