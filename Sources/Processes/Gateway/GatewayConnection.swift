@@ -10,7 +10,7 @@ package import PushModel
 @Loop package protocol GatewayConnection: AnyObject {
     /// The number of pushes that may be sent now.
     var room: Int { get }
-    /// The number of pushes sent and without an outcome.
+    /// The number of pushes that were sent and have no outcome yet.
     var openStreams: Int { get }
     /// The maximum number of pushes in flight.
     var limit: Int { get }

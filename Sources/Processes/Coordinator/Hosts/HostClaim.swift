@@ -4,8 +4,9 @@ import StoreProtocol
 
 /// Detects whether another live coordinator uses this host's name.
 ///
-/// An existing registry entry is no proof: a crashed coordinator's entry stays for some seconds, and a Redis that lost
-/// its latest writes may show a removed entry. Only an entry that is renewed proves that a coordinator is live.
+/// An existing registry entry is no proof: a crashed coordinator's entry stays for some seconds, and a Redis that
+/// lost its latest writes may show an entry that was already removed. Only an entry that is renewed proves that a
+/// coordinator is live.
 struct HostClaim {
     enum Observation: Equatable {
         case ours

@@ -64,8 +64,8 @@ import EventLoop
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
         guard app.leases.held.shardsEmptied(numbers) else { return }
-        // Begin to hand over the next few shards at once. If this waited for the next heartbeat, a hand-over would take
-        // many seconds.
+        // Begin to hand over the next few shards at once. If these shards waited for the next heartbeat, the
+        // hand-over of all shards would take many seconds.
         handOverNext(of: app)
         context.leases.wake()
     }

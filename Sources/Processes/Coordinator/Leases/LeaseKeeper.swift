@@ -21,8 +21,8 @@ import Leasing
     /// The number of leases that were lost or have expired since the start.
     var lost: Int { context.apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }
 
-    /// Renews all leases in time until the task is cancelled. After an event of an app, that app's leases are renewed
-    /// early.
+    /// Renews all leases in time until the task is cancelled. If the leases of one app are due earlier, for example
+    /// because a host joined or left, only the leases of this app are renewed.
     func run() async {
         while !Task.isCancelled {
             let now = ContinuousClock.now

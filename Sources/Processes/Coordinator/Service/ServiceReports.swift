@@ -61,7 +61,7 @@ import Supervision
 
     func stopping() { enter(.stopping, .stopping) }
 
-    /// Reports that another process is the service from now on.
+    /// Reports that the process `pid` is the main process of the service from now on.
     func handedOver(to pid: Int32) {
         timer.stop()
         socket?.announce(.mainProcess(pid))

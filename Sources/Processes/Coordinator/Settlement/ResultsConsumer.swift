@@ -62,7 +62,7 @@ import StoreProtocol
             let isWell = await round()
             if isLast || isStopping && !isWell { return }
             if isWell {
-                // The result of the sleep is ignored, because this task is never cancelled: ``stop()`` ends it.
+                // The sleep cannot fail, because this task is never cancelled: ``stop()`` ends the task.
                 _ = try? await Loop.sleep(for: pace.pause)
                 guard !isStopping else { continue }
                 let start = Loop.milliseconds

@@ -99,7 +99,7 @@ import Transport
         finish("closed", isPeersDoing: false)
     }
 
-    /// Closes the stream so that pushes counted as never sent cannot be sent later.
+    /// Closes the stream, so that pushes that count as never sent cannot be sent later.
     private func shut() {
         if exchange.wantsWrite || stream.queuedBytes > 0 { stream.reset() } else { stream.close() }
     }

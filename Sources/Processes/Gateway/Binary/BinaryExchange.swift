@@ -73,7 +73,7 @@ final class BinaryExchange {
 
     /// The number of pushes that may be sent now.
     var room: Int { isRetired || sendsAlone && !window.isEmpty ? 0 : window.room }
-    /// The number of pushes sent and without an outcome.
+    /// The number of pushes that were sent and have no outcome yet.
     var openPushes: Int { window.count }
     /// The maximum number of pushes in flight.
     var limit: Int { isRetired ? window.count : max(window.longest, window.count) }

@@ -46,7 +46,7 @@ package import StoreProtocol
         }
     }
 
-    /// Reads and evaluates the next chunk. Chunks in which no device can be in any of the segments are left out.
+    /// Reads and evaluates the next chunk. Skips chunks that cannot contain a device of any of the segments.
     /// - Returns: nil after the last chunk.
     package mutating func next() async throws(StoreError) -> Chunk? {
         var evaluation: ChunkEvaluation?
