@@ -90,7 +90,7 @@ extension IntakeOrder: ChildOrder {}
         if state == .starting { state = .ready }
     }
 
-    /// Notes that the process has made progress, so its next crash counts as the first crash.
+    /// Notes that the process has made progress: the count of consecutive crashes starts again at 0.
     package func progressed() { policy.progressed() }
 
     /// Kills the process if it gives no signs of life. Call it every second.

@@ -15,8 +15,8 @@ package enum ControlDescriptor {
 /// One end of a control channel: sends messages to the other process, and receives its messages.
 @Loop package final class ControlLink<Sent: ControlMessage, Received: ControlMessage> {
     package var onMessage: @Loop (Received) -> Void = { _ in }
-    /// Called once, after the last message, unless ``close()`` was called first. The other process has exited, or has
-    /// sent an unreadable message.
+    /// Called once, after the last message, unless ``close()`` was called first. The call means that the other process
+    /// has exited or has sent an unreadable message.
     package var onEnd: @Loop (ControlError?) -> Void = { _ in }
 
     private let stream: ByteStream

@@ -41,7 +41,7 @@ package enum FileTrust {
         }
         try check(path)
         var link = stat()
-        // A link of another user could point to another folder later.
+        // A link that belongs to another user is refused: that user could later point it to a different folder.
         guard lstat(path, &link) == 0, link.st_uid == geteuid() || link.st_uid == 0 else {
             throw TrustProblem(description: "\(path) is a link of user \(link.st_uid)")
         }

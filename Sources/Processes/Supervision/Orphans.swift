@@ -3,7 +3,8 @@ import Glibc
 /// Finds children of an exited coordinator that do not exit. These children keep the coordinator's lock file open.
 package enum Orphans {
     /// - Parameters:
-    ///   - lock: the path of the lock file. Another file may have this path by now.
+    ///   - lock: the path of the lock file. Orphans keep the deleted old file open, even if a new file has this path
+    ///     now.
     ///   - parent: the id of a process whose children are not orphans.
     /// - Returns: the orphans' process ids in ascending order; empty without /proc.
     package static func of(lock: String, except parent: Int32) -> [Int32] {

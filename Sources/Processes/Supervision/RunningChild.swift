@@ -18,8 +18,8 @@ import Logging
     private var linkEnd: CheckedContinuation<Void, Never>?
     /// Whether this coordinator killed the process because it gave no signs of life.
     private var isKilledAsHanging = false
-    /// Whether a user had stopped the process before it was killed. The silence of a stopped process says nothing
-    /// about its work.
+    /// Whether a user had stopped the process before it was killed. A stopped process gives no signs of life, so
+    /// killing it does not count as a crash.
     private var wasStopped = false
     private(set) var isKilledByOperator = false
     /// Whether the process was asked to finish so that another process can replace it.

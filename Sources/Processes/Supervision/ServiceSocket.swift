@@ -8,8 +8,8 @@ import Glibc
     /// Datagrams that must reach the manager and that the socket had no room for, oldest first.
     private var unsent: [[UInt8]] = []
 
-    /// The maximum number of unsent datagrams. While the manager does not read, a service changes its state less
-    /// often than this.
+    /// The maximum number of unsent datagrams. A service makes fewer state changes than this while its manager does not
+    /// read.
     private static let mostUnsent = 16
 
     /// - Returns: nil if the name cannot be the name of a socket.

@@ -17,8 +17,8 @@ import RedisClient
     let notify: @Loop (WorkerNotice) -> Void
     /// Called when Redis says that another host owns a shard that the coordinator has not withdrawn from this worker.
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
-    /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. No push is
-    /// started later.
+    /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. The worker starts no
+    /// push after this time.
     var leaseClock = LeaseClock()
     let exclusiveTurn = SuspectPushTurn()
     let turns = FairTurns()

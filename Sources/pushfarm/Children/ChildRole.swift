@@ -37,7 +37,7 @@ enum ChildRole: String {
     func run(_ arguments: [String]) -> Never {
         let level = getenv(Self.levelVariable).flatMap { Logger.Level(rawValue: String(cString: $0)) }
         let format = getenv(Self.formatVariable).flatMap { LogFormat(rawValue: String(cString: $0)) }
-        // Without this descriptor, another program started this child, and the child's errors go to standard
+        // If this descriptor is not open, the process was not started by a coordinator, and its errors go to standard
         // error.
         if fcntl(ControlDescriptor.log, F_GETFD) >= 0 { FarmLog.descriptor = ControlDescriptor.log }
         FarmLog.bootstrap(level: level ?? .info, format: format ?? .text)

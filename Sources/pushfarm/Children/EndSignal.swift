@@ -1,7 +1,8 @@
 import EventLoop
 import Foundation
 
-/// An order to end this process: SIGINT, SIGTERM or a call from inside. The object handles signals as long as it exists.
+/// An order to end this process: SIGINT, SIGTERM or a call of ``signal()``. The object handles signals as long as it
+/// exists.
 @Loop final class EndSignal {
     /// Called for each order after the first.
     var onRepeat: (@Loop () -> Void)?

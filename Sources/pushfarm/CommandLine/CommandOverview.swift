@@ -49,7 +49,7 @@ enum CommandOverview {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// The help of a command, with a reference in place of the global options.
+    /// The help of a command, in which a reference to `pushfarm help` replaces the lines about the global options.
     static func withReference(_ help: String) -> String {
         let title = CommonOptions.title.uppercased() + ":"
         var lines = help.split(separator: "\n", omittingEmptySubsequences: false)

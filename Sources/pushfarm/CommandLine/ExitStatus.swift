@@ -39,8 +39,8 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// The parser's message without its hint to an option whose name is not similar. The parser allows three changes even in
-    /// a name of three letters.
+    /// The parser's message without its suggestion, if the suggested option's name is not similar to the unknown
+    /// option. The parser also suggests a name of three letters that differs in all three letters.
     private static func withoutDistantName(_ message: String) -> String {
         guard let hint = message.firstMatch(of: #/Unknown option '(.+?)'(. Did you mean '(.+?)'\?)/#),
             NearestWord.find(String(hint.1), among: [String(hint.3)]) == nil

@@ -29,7 +29,8 @@ struct Pushfarm: ParsableCommand {
         var others: [any ParsableCommand.Type] = []
     }
 
-    /// All commands. The first screen shows at most twenty commands, so a new command there replaces a less used command.
+    /// All commands. `pushfarm --help` shows at most twenty commands, so a new command in `first` replaces a less used
+    /// command.
     static let groups = [
         Group(
             name: "Run", first: [UpCommand.self, DemoCommand.self, CoordinatorCommand.self],

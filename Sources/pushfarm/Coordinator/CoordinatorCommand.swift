@@ -41,8 +41,8 @@ struct CoordinatorCommand: ParsableCommand {
         let service = CoordinatorService(configuration: configuration, isSuccessor: successor, reload: load)
         ProcessLimits.apply()
         do { try Loop.run { @Loop in try await service.run() } } catch {
-            // The reason is in the log file. The terminal or service manager that started the process gets the
-            // reason, too.
+            // The reason of the failure goes to the log file, and also to the terminal or service manager that started
+            // the process.
             if let former {
                 Logger(label: "coordinator").critical("\((error as? CommandFailure)?.message ?? "\(error)")")
                 LogFile.restoreStandardError(former)

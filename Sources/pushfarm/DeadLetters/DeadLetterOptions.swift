@@ -113,12 +113,12 @@ struct DeadLetterFilter: Sendable {
 }
 
 extension FarmClient {
-    /// The number of dead letters to read at a time. A dead letter may have a megabyte.
+    /// The number of dead letters to read at a time. A dead letter may have a size of 1 MB.
     private static let letterPage = 64
 
     /// Passes the selected dead letters to `body`, the oldest first, until `body` returns false.
     ///
-    /// - Parameter last: the last dead letter to read, or nil for the last dead letter at this moment.
+    /// - Parameter last: the last dead letter to read, or nil for the newest dead letter at the time of the call.
     func readDeadLetters(
         of app: String, _ filter: DeadLetterFilter, until last: EntryID? = nil,
         _ body: (DeadLetter) async throws(CommandFailure) -> Bool

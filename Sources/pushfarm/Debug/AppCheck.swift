@@ -21,7 +21,7 @@ import StoreProtocol
     private struct Discrepancies {
         var jobs: Set<String> = []
         var batches: Set<String> = []
-        /// Whether a list has a fault of its own, so that no second read is needed.
+        /// Whether a single read of a shard proves a fault, so that no second read is needed.
         var isCertain = false
 
         var isEmpty: Bool { jobs.isEmpty && batches.isEmpty && !isCertain }

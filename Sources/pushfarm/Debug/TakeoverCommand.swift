@@ -54,7 +54,7 @@ struct TakeoverCommand: ParsableCommand, Sendable {
         try common.operate(.takeover, [app, "\(shard)"] + (force ? ["--force"] : []), on: host, operation)
     }
 
-    /// Pushes of a shard that its worker may have sent and has not reported.
+    /// The number of the shard's pushes that its worker may have sent and has not reported.
     @Loop private func maybeSent(_ client: FarmClient) async throws(CommandFailure) -> Int {
         let batches = try await client.call(ReadListEnd(.inFlight(shard: shard), count: 100_000), app)
         guard !batches.isEmpty else { return 0 }

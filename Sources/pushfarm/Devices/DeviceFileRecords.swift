@@ -8,7 +8,7 @@ struct DeviceFileRecords: ~Copyable {
         let line: Int
         /// The bytes of the record without the line end. They are cut if the record is longer than ``longest``.
         let raw: [UInt8]
-        /// The JSON of a device input, or why there is none.
+        /// The JSON of the device input in the record, or the fault of the record.
         let input: Result<[UInt8], DeviceFileFault>
     }
 
@@ -16,7 +16,7 @@ struct DeviceFileRecords: ~Copyable {
     private enum Found {
         /// - Parameter end: the index after the record's line end.
         case record(end: Int, Result<[UInt8], DeviceFileFault>)
-        /// A line that is too long, up to the end of the buffer.
+        /// A line that is too long, and that continues after the end of the buffer.
         case longLine
         case incomplete
         case end
@@ -73,7 +73,8 @@ struct DeviceFileRecords: ~Copyable {
         (self.offset, self.lines) = (offset, lines)
     }
 
-    /// The next record; nil after the last record. Empty lines are skipped, and the remarks of a file of refused records.
+    /// The next record; nil after the last record. This function skips empty lines, and the remarks in a file of
+    /// refused records.
     mutating func next() throws(CommandFailure) -> Record? {
         while let record = try nextRecord() {
             let isEmpty = record.raw.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
@@ -105,7 +106,7 @@ struct DeviceFileRecords: ~Copyable {
             case .success(let record): return .record(end: record.end, columns.input(of: record))
             case .failure(.incomplete) where !isAtEnd && !isLong: return .incomplete
             case .failure(let fault):
-                // The next record may begin in the next line, also if the fault is a quotation mark that is not closed.
+                // Reading continues at the next line, even if the fault is a quotation mark that is not closed.
                 guard let end = lineEnd ?? (isAtEnd ? buffer.count : nil) else {
                     return isLong ? .longLine : .incomplete
                 }
@@ -157,7 +158,7 @@ struct DeviceFileRecords: ~Copyable {
     }
 }
 
-/// Why a record of a file of devices is no device input.
+/// Why a record of a file of devices is not a valid device input.
 struct DeviceFileFault: Error, Hashable, Sendable {
     /// The column or field with the fault; empty if the record as a whole is wrong.
     var field = ""

@@ -4,7 +4,8 @@ import Registry
 /// Writes devices in the formats that `pushfarm devices import` reads.
 struct DeviceFileWriter {
     let format: DeviceFileFormat
-    /// Whether the times that import does not read are written, too.
+    /// Whether to write also the times when devices were registered and last seen. `pushfarm devices import` refuses
+    /// these fields.
     let hasTimes: Bool
 
     private static let columns = [
@@ -13,7 +14,7 @@ struct DeviceFileWriter {
     ]
     private static let timeColumns = ["registered", "seen"]
 
-    /// The first line of the file; nil if there is none.
+    /// The first line of a CSV file; nil for another format.
     var header: String? {
         format == .csv
             ? (Self.columns + (hasTimes ? Self.timeColumns : [])).joined(separator: ",") : nil
@@ -102,8 +103,8 @@ struct DeviceFileWriter {
             "CSV cannot express \(what) of device \(PlainText.of(record.id)): use --format ndjson")
     }
 
-    /// A cell, in quotes where necessary. A cell that begins with # is quoted, because the import skips such lines of its file
-    /// of refused records.
+    /// A cell, in quotes where necessary. A cell that begins with # is quoted, because the import could take an
+    /// unquoted line with # for a remark of a file of refused records, and skip the line.
     private static func cell(_ text: String) -> String {
         let isPlain =
             text.utf8.first != UInt8(ascii: "#")

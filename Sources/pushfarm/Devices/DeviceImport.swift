@@ -5,8 +5,8 @@ import StoreProtocol
 
 /// Imports a file of devices: validates each record, and pushes the valid records to the list of device inputs.
 ///
-/// The state file says up to where the records are pushed. After a kill, the records of the last second are pushed again, which
-/// changes nothing more.
+/// The state file contains the position up to which all records were pushed or refused. If the import is killed, the
+/// next run pushes the records of the last second again. The repeated records do not change the devices.
 @Loop final class DeviceImport {
     struct Plan: Sendable {
         var app: String
@@ -15,11 +15,11 @@ import StoreProtocol
         var backlog: Int
         /// How long the import waits for room in the list.
         var timeout: Duration
-        /// Whether to push nothing.
+        /// Whether to validate the records without pushing them.
         var isDryRun: Bool
     }
 
-    /// The largest number of records between two calls, and their size in bytes.
+    /// The import pushes records as soon as it has read this many records or bytes since its last push.
     private static let portion = (inputs: 500, bytes: 256 << 10)
     private static let saveInterval = Duration.seconds(1)
 

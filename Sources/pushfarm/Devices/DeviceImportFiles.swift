@@ -18,7 +18,7 @@ final class DeviceImportFiles {
     let isResumed: Bool
     /// The first faults, with the numbers of their lines.
     private(set) var faults: [(line: Int, fault: DeviceFileFault)] = []
-    /// Refused records after the place up to which the import is saved.
+    /// Refused records since the last ``advance(to:pushed:)``.
     private var pending: [(record: DeviceFileRecords.Record, fault: DeviceFileFault)] = []
     private let paths: Paths
     private let refusals: DeviceRefusals?
@@ -48,7 +48,8 @@ final class DeviceImportFiles {
             throw .usage("\(path) exists already; --start-over replaces it")
         }
         refusals = DeviceRefusals(file, header: header)
-        // The state is written first, because the next start refuses a file of refused records without a state.
+        // The state file is written before the file of refused records, because a new import refuses to replace a file
+        // of refused records that has no state file.
         try writeState()
         try file.resume(at: progress.refusedBytes)
     }
@@ -78,7 +79,7 @@ final class DeviceImportFiles {
     /// The number of refused records since the last ``advance(to:pushed:)``.
     var pendingCount: Int { pending.count }
 
-    /// Notes that the records before a place are pushed or refused.
+    /// Notes that all records before this position of the file are pushed or refused.
     func advance(to place: (offset: Int, lines: Int), pushed: Int) {
         (progress.offset, progress.lines) = place
         progress.pushed += pushed
@@ -97,7 +98,7 @@ final class DeviceImportFiles {
         try writeState()
     }
 
-    /// Removes the state file and, if it is empty, the file of refused records. The import is complete.
+    /// Removes the state file of a complete import, and the file of refused records if no record was refused.
     func finish() throws(CommandFailure) {
         try paths.state.map { path throws(CommandFailure) in try TextFile.remove(path) }
         if progress.refused == 0 {

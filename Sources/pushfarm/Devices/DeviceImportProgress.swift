@@ -30,7 +30,7 @@ struct DeviceImportProgress: Equatable, Sendable {
         ].joined(separator: "\n") + "\n"
     }
 
-    /// Nil if the text is not a complete state file.
+    /// Returns nil if the text is not the content of a complete state file.
     init?(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 11, lines[0] == Self.title, lines[9] == "end", lines[10] == "" else {

@@ -83,7 +83,8 @@ struct DevicesImportCommand: ParsableCommand {
         try await client.mustHave(app: app)
         var records = try DeviceFileRecords.open(file, format: format)
         let files = try files(app, format, records.header)
-        // A state without records stands before the header of CSV, which is read already.
+        // A new import has the offset 0, and `open` has already read past the CSV header. So only a continued import
+        // must seek.
         let progress = files.progress
         if progress.offset > records.offset {
             try records.seek(to: progress.offset, lines: progress.lines)

@@ -14,7 +14,7 @@ extension FarmClient {
         }
     }
 
-    /// Does something with a registry, and translates its errors.
+    /// Runs `body`, which reads a registry, and replaces an error by the failure that the command shows.
     func read<Value: Sendable>(
         _ body: @Loop () async throws(StoreError) -> Value
     ) async throws(CommandFailure) -> Value {

@@ -43,7 +43,7 @@ import Transport
                 await push.send(over: stream, authority: host + port, providerToken: nil))
         }
         guard let registry, let key = try? SigningKey(file: file) else {
-            // Another check reports this problem.
+            // Other checks report an unreachable Redis or an unusable key.
             stream.close()
             return nil
         }

@@ -12,7 +12,7 @@ import Transport
     enum Outcome: Equatable {
         case accepted
         case refused(status: UInt16, reason: String)
-        /// No response came. The text says why.
+        /// No response came. The text is the reason for that.
         case none(String)
     }
 

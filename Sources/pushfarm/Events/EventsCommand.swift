@@ -143,7 +143,7 @@ struct EventsCommand: ParsableCommand {
 
     func flush() throws(CommandFailure) { try sink.flush() }
 
-    /// Tells a person that nothing was shown. For a program, the output stays empty.
+    /// If nothing was shown, writes a line that says so. With `--json`, the output stays empty.
     func finish(_ what: String) throws(CommandFailure) {
         if isEmpty, !console.json { try sink.write("no " + what) }
         try flush()

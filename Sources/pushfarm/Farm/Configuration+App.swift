@@ -31,7 +31,8 @@ extension FarmClient {
         if name == nil, !configuration.apps.isEmpty { return try configuration.chosenApp(nil) }
         let known = try await apps()
         guard let name else { return try Configuration.onlyApp(of: known) }
-        // A farm that has never run knows no apps, so the app may be added later.
+        // A farm that has never run knows no apps. In this case any name is accepted, because the app may be added
+        // later.
         guard known.isEmpty || known.contains(name) else { throw .noApp(name, among: known) }
         return name
     }

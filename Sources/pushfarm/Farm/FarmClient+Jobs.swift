@@ -3,8 +3,8 @@ import StoreProtocol
 
 /// Finds the app of a job.
 extension FarmClient {
-    /// The app that has a job with this id. With `app`, only that app is searched. A job in an inbox has no job record, so
-    /// the search assumes the only app with a non-empty inbox.
+    /// The app that has a job with this id. With `app`, only that app is searched. A job that is not split has no job
+    /// record. Therefore, if no app has a record, the result is the only app with jobs that are not split.
     func app(ofJob id: String, app: String?) async throws(CommandFailure) -> String {
         let known = try await apps()
         if let app {
@@ -46,7 +46,7 @@ extension FarmClient {
 }
 
 extension CommandFailure {
-    /// The error for a name that fits several kinds.
+    /// The error for a name that could mean things of several kinds, such as an app and a job.
     /// - Parameter choices: the options that select one kind.
     static func ambiguous(_ name: String, _ choices: [String]) -> CommandFailure {
         .usage(

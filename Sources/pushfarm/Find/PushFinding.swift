@@ -19,7 +19,7 @@ struct PushFinding: Sendable {
     var id: String?
     /// The time since which the push is at this location, or at which the push is due, in Unix milliseconds.
     var at: Int64?
-    /// More facts that fit the location.
+    /// Further details, which depend on the location.
     var details: [(name: String, value: String)] = []
 
     var json: JSONValue {

@@ -103,8 +103,8 @@ import StoreProtocol
             position < state.map.count
         else { return }
         let letter = state.map[position]
-        // The outcome of a reported push is in the results stream or settled, so the push is not in this batch any
-        // more.
+        // The state `x` marks a reported push. Its outcome is in the results stream or settled, so the push is not in
+        // this batch any more.
         guard letter != UInt8(ascii: "x") else { return }
         let push = batch.pushes[position]
         let job = batch.jobID(of: Int(push.segment))

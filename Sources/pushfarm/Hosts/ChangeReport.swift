@@ -7,9 +7,9 @@ struct ChangeReport: Sendable {
         let target: PauseTarget
         /// Whether the command changed the state.
         let changed: Bool
-        /// The text for a person: "paused", "was paused already".
+        /// The change in the text output: "paused", "was paused already".
         let text: String
-        /// More fields for programs.
+        /// Additional fields of the JSON output.
         var more: [JSONValue.Field] = []
 
         var json: JSONValue {
@@ -22,11 +22,11 @@ struct ChangeReport: Sendable {
     let command: String
     var isDryRun = false
     var lines: [Line] = []
-    /// A remark for a person.
+    /// A remark that follows the lines of the text output.
     var note: String?
     /// The replies of the notified hosts, or nil when no host was notified.
     var outcome: OperatorClient.Outcome?
-    /// Fields that programs get first.
+    /// The first fields of the JSON output.
     var head: [JSONValue.Field] = []
 
     /// Makes a lasting change, notifies the coordinators and shows the result.

@@ -91,7 +91,8 @@ extension FarmClient {
         return reasons
     }
 
-    /// The text of the alert for an unresponsive gateway, or nil. A Redis user without access to alerts gets nil.
+    /// The text of the alert for an unresponsive gateway, or nil when the alert has not fired or this Redis user may
+    /// not read alerts.
     private func gatewayTrouble(_ app: String) async -> String? {
         let alert = Alert(.gatewayStalled, .app(app))
         let raised = try? await FarmRegistry(connection: redis).activeAlerts()

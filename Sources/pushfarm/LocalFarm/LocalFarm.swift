@@ -82,7 +82,7 @@ import Foundation
         return nil
     }
 
-    /// Starts the processes one after the other. Each process starts when its predecessor is ready.
+    /// Starts the processes one after the other. Each process starts when the process before it is ready.
     private func startProcesses() async throws(CommandFailure) {
         try StateFolder.make(folder)
         if plan.configuration.redis == nil { try await startRedis() }

@@ -2,7 +2,7 @@ import EventLoop
 import FarmConfiguration
 import Foundation
 
-/// The settings and commands with which other commands and producers use a farm that runs in one terminal.
+/// Directions for using a farm that `pushfarm up` runs: settings for other commands, and command lines for pushing.
 struct LocalFarmDirections: Sendable {
     /// A token that the simulator accepts.
     static let goodToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file to which a command adds lines, and continues after an interruption. The command saves elsewhere how many bytes are
-/// valid.
+/// A file to which a command adds lines, and continues after an interruption. The command saves the number of valid
+/// bytes in another file.
 final class ResumableFile {
     let path: String
     /// The work of the command, such as "screening", for messages.
@@ -40,7 +40,7 @@ final class ResumableFile {
         self.count = count
     }
 
-    /// Whether the file has no lines, also no lines that are not written yet.
+    /// Whether the file has no lines. Added lines that are not written yet count as lines of the file.
     var isEmpty: Bool { count == 0 && buffer.isEmpty }
 
     func add(_ line: [UInt8]) {

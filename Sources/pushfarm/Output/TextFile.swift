@@ -4,7 +4,8 @@ import Foundation
 enum TextFile {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Checks a file that is read later, after a connection is made.
+    /// Checks that a file can be read. Commands call this function before they connect to Redis, and read the file
+    /// later.
     static func check(readable path: String) throws(CommandFailure) {
         guard path == "-" || access(path, R_OK) == 0 else { throw .usage(failure(path)) }
     }

@@ -52,8 +52,9 @@ extension SubjectOptions {
     /// Changes each selected subject and shows the changes.
     /// - Parameters:
     ///   - options: the command's own options, for the audit log.
-    ///   - takesHosts: whether the name may also be a host's name. The caller has searched the hosts before.
-    ///   - head: fields that programs get first.
+    ///   - takesHosts: whether the command also accepts a host's name. The caller has already handled the names of
+    ///     living hosts, so this parameter only changes the error message for an unknown name.
+    ///   - head: returns the first fields of the JSON output.
     func change(
         _ verb: String, _ common: CommonOptions, options: [String] = [], takesHosts: Bool = false,
         _ change:

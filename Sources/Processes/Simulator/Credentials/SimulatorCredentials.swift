@@ -14,7 +14,7 @@ package struct SimulatorCredentials: Sendable {
     private static let leastLifetime: Int64 = 7 * 86_400
 
     package let folder: String
-    /// The file of the authority that clients must trust, as PEM.
+    /// The PEM file with the certificate of the authority that clients must trust.
     package var authorityFile: String { folder + "/ca.pem" }
     package var signingKeyFile: String { folder + "/AuthKey_\(Self.keyID).p8" }
     package var clientPKCS12: String { folder + "/push.p12" }

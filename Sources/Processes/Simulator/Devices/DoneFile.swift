@@ -5,7 +5,7 @@ import PushModel
 
 /// The file that gets a JSON line for each device that is done; `-` is the standard output.
 ///
-/// A reader of a pipe that stops reading stops the simulator when the pipe is full.
+/// If the file is a pipe and its reader stops reading, the simulator blocks as soon as the pipe is full.
 @Loop final class DoneFile {
     private static let standardOutput = "-"
 

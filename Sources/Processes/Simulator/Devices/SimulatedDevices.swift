@@ -7,21 +7,22 @@ import PushModel
 
 /// Delivers accepted pushes to the devices of a model, and lets the model's time pass.
 ///
-/// The model's time is the time since the simulator's start, multiplied by the model's time factor. Nothing else is faster.
+/// The model's time is the time since the simulator's start, multiplied by the model's time factor. The factor does not
+/// change other times of the simulator, such as response delays.
 @Loop final class SimulatedDevices {
     /// The greatest number of events in one turn of the loop, so that responses do not wait for devices.
     private static let eventsPerTurn = 2_000
 
     private(set) var fleet: DeviceFleet
     private let doneFile: DoneFile?
-    /// The number of done reports that ``doneFile`` has.
+    /// The number of done reports written to ``doneFile``.
     private var written = 0
     /// The model's start by the loop's clock, in milliseconds.
     private let start = Loop.readMilliseconds()
     /// The model's start in milliseconds since 1970.
     private let wallStart = WallClock.milliseconds
     private lazy var timer = Timer { [unowned self] in advance() }
-    /// The time by the loop's clock for which the timer is set; nil: no event is waited for.
+    /// The time by the loop's clock for which the timer is set; nil if the timer is not set.
     private var timerDue: UInt64?
     /// The latest payload and its parts. A job's payload usually arrives many times in a row.
     private var latest: (payload: [UInt8], parts: DevicePayload, editions: EditionList)?
@@ -67,14 +68,15 @@ import PushModel
         return push
     }
 
-    /// The time of the model at the Unix time of the header. An expiration in the past is 0, as APNs tries such a push once.
+    /// The time of the model at the Unix time of the `apns-expiration` header. The result for a time before the start
+    /// is 0, because APNs tries once to deliver a push that has already expired.
     private func expiration(_ text: UnsafeRawBufferPointer) -> ModelTime {
         guard let seconds = Decimal.read(text) else { return .never }
         let rest = seconds.multiplied(saturating: 1000).adding(saturating: -wallStart)
         return ModelTime(milliseconds: Int64(clamping: Double(max(0, rest)) * fleet.population.timeFactor))
     }
 
-    /// A hash that is not 0; 0 without a collapse id.
+    /// The hash of the collapse id, which is never 0; 0 if the push has no collapse id.
     private static func hash(_ collapseID: UnsafeRawBufferPointer?) -> UInt32 {
         guard let collapseID, !collapseID.isEmpty else { return 0 }
         return UInt32(truncatingIfNeeded: XXH64.hash(collapseID, seed: 0)) | 1
@@ -135,7 +137,7 @@ import PushModel
 enum DeviceReport: Sendable {
     case summary
     case minutes
-    /// The devices that are done, from a place in the list.
+    /// Up to `count` devices that are done, starting at the index `from` of the list of done devices.
     case done(from: Int, count: Int)
 
     init(_ words: inout FaultWords) throws(SimulatorError) {

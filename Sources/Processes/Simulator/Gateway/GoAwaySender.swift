@@ -16,8 +16,8 @@ import HTTP2
 
     var hasBegun: Bool { lastStream != .max || timer != nil }
 
-    /// Returns whether a request is processed. If it is processed, the final GOAWAY names its stream or a later stream
-    /// as the last stream.
+    /// Returns whether the request on this stream is processed. The last stream that the final GOAWAY names is not
+    /// lower than the stream of any processed request.
     func admits(_ stream: Int32) -> Bool {
         guard stream <= lastStream else { return false }
         newestHandled = max(newestHandled, stream)

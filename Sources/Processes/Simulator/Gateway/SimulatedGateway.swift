@@ -46,9 +46,9 @@ import Transport
         connections[$0.connection]?.respondNow($0)
     }
     private var clock: Timer?
-    /// The number of requests in the last whole second.
+    /// The number of requests that arrived in the last complete second.
     package private(set) var perSecond = 0
-    /// The number of requests until the end of that second.
+    /// The total number of requests at the end of the second of ``perSecond``.
     private var requestsBefore = 0
 
     /// Creates the credentials, opens the ledger and starts listening.

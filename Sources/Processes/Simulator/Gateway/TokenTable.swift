@@ -18,7 +18,8 @@ struct TokenTable {
     /// The rules by the first eight digits of the token, as a number.
     private var byPrefix: [UInt32: TokenRule] = [:]
     private let timed: UInt32
-    /// The rules of single tokens, by a hash of the token. A look-up by hash need not copy the token into an array.
+    /// The rules of single tokens, by a hash of the token. The key is a hash, so that a look-up does not copy the token
+    /// into an array.
     private var single: [UInt64: [(token: [UInt8], rule: TokenRule)]] = [:]
 
     /// - Parameter since: when the tokens with built-in prefixes became unregistered, in seconds since 1970.

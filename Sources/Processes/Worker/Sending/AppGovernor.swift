@@ -30,9 +30,9 @@ import Logging
     private lazy var refill = Timer { [unowned self] in wake() }
     /// The sender's count of accepted pushes at the last decision.
     private var delivered: UInt64 = 0
-    /// Responses since the last decision that are no acceptance and indicate no gateway trouble.
+    /// The number of responses since the last decision that refused a push without indicating gateway trouble.
     private var refusals = 0
-    /// Responses since the last decision that indicate gateway trouble.
+    /// The number of responses since the last decision that indicate gateway trouble.
     private var troubles = 0
     private var bytes = 0
     private var loggedAt: Instant?
@@ -99,7 +99,7 @@ import Logging
         return min(tokens?.available(at: now) ?? .max, bits?.available(at: now) ?? .max)
     }
 
-    /// The number of pushes worth holding: as many as can be sent in about a second.
+    /// The number of pushes to check out in advance: as many as the rates allow in one second, and at least 1.
     var usefulWindow: Int {
         guard let rate = [tokens?.rate, bits?.rate].compactMap(\.self).min() else { return .max }
         return max(1, Int(clamping: min(rate, 1e9)))

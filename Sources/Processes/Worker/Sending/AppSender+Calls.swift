@@ -10,7 +10,7 @@ import StoreProtocol
 
 /// Makes the window's calls to Redis, handles the replies, and reacts to changes of the connection to Redis.
 extension AppSender {
-    /// Makes the calls and notifies the coordinator.
+    /// Makes the calls that the window has requested, and notifies the coordinator of reports.
     func carryOut() {
         var hasReported = false
         for action in window.takeActions() {
@@ -46,7 +46,8 @@ extension AppSender {
     }
 
     func reportsAreDue() {
-        // Without a connection to Redis, no report can be sent. The next connection sends all reports.
+        // Without a connection to Redis, no report can be sent. After the next connection to Redis, the worker sends
+        // all reports.
         guard context.redis.isReady else { return }
         update { $0.reportDue() }
     }
@@ -67,7 +68,7 @@ extension AppSender {
         schedule()
     }
 
-    /// Repeats the reports of the last seconds, because ownership is uncertain.
+    /// Sends the reports of the last seconds again, because another host may own a shard of this worker.
     func repeatReports() {
         window.now = .now
         window.repeatAll()

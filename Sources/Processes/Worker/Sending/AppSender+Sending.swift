@@ -72,7 +72,7 @@ extension AppSender {
         {
             pool.needConnection()
         }
-        // Skipped batches count too, because their connection may be waiting for the response to a bad token.
+        // Pushes of skipped batches count too, because their connection may be waiting for the response to a bad token.
         if remaining > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: DeliveryWindow.mostWaiting)
             // If the limit of held pushes has changed, the next turn may check out more pushes and need another
@@ -93,8 +93,8 @@ extension AppSender {
         case .following(let last):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
             if let same, same.room > 0 {
-                // A loaded connection has so many pushes that a push added now would probably follow a bad token and
-                // be sent again.
+                // So many pushes are in flight on a loaded connection that one of them probably has a bad token. A push
+                // that follows a bad token must be sent again.
                 guard same.isLoaded, let other = pool.roomiest(for: batch.lane), !other.isLoaded,
                     batch.route.free(batch)
                 else { return same }

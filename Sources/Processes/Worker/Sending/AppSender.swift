@@ -203,7 +203,7 @@ import StoreProtocol
         window.now = .now
         if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
         counts.addFailed(window.expireOverdue(at: context.redis.clock.seconds))
-        // Outcomes are kept during an outage, because Redis may return without the last reports.
+        // Outcomes are kept during an outage of Redis, because Redis may lose the last reports in the outage.
         if context.redis.isReady { window.dropOldOutcomes() }
         schedule()
     }

@@ -6,8 +6,8 @@ import StoreProtocol
 /// The shards of an app that the coordinator gave to this worker, with their parts of the budget. The window gets
 /// only the shards from which batches may be checked out.
 ///
-/// A shard is checked out only after its suppression list is known, and not while pushes of a cancelled job are
-/// returned from the shard.
+/// No batches of a shard are checked out before its suppression list is known, or while batches of the shard are being
+/// returned to Redis because of a job.
 @Loop final class ServedShards {
     private let window: DeliveryWindow
     private let lists: SuppressionLists
@@ -21,7 +21,7 @@ import StoreProtocol
     private var returning: Set<Int> = []
     /// Jobs whose batches must go back to Redis but may still arrive with a checkout in progress.
     private var lateJobs: Set<String> = []
-    /// The budget of the whole farm, and the number of shards that divide it.
+    /// The budget of the whole farm, and the number of shards that share this budget.
     private var budget = (farm: FarmBudget(), shards: 1)
 
     init(
@@ -95,7 +95,7 @@ import StoreProtocol
         serveLoadedShards()
     }
 
-    /// Handles shards without held batches. Shards that were emptied for a job are served again.
+    /// Handles shards without held batches. A shard whose batches were returned because of a job is served again.
     func released(_ empty: [Int]) {
         let back = empty.filter { returning.remove($0) != nil && shards[$0] != nil }
         if !back.isEmpty { serveLoadedShards() }

@@ -5,9 +5,9 @@ import EventLoop
 @Loop final class SuspectPushTurn {
     /// A sender of one app's batches.
     @Loop protocol Member: AnyObject {
-        /// Whether a suspect batch could be sent.
+        /// Whether the sender has a suspect batch that it could send.
         var hasSuspect: Bool { get }
-        /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
+        /// Whether pushes of a suspect batch are in flight, even if the sender may send no further push of the batch.
         var hasSuspectInFlight: Bool { get }
         /// Whether none of the sender's other batches has credit, or the sender can send nothing at all.
         var isClearForSuspect: Bool { get }
@@ -24,8 +24,8 @@ import EventLoop
     /// no credit.
     var isWanted: Bool { members.contains { $0.hasSuspect || $0.hasSuspectInFlight } }
 
-    /// Returns whether this member may send its suspect batch now: the batch is the first, and nothing else
-    /// has credit.
+    /// Returns whether this member may send its suspect batch now: the member is the first that has a suspect batch, no
+    /// other batch has credit, and no other member has pushes in flight.
     func maySendSuspect(_ member: any Member) -> Bool {
         members.first { $0.hasSuspect } === member
             && members.allSatisfy { $0 === member || $0.isClearForSuspect && $0.hasNothingInFlight }

@@ -46,7 +46,7 @@ import Transport
     private static let receiveBuffer = 32 << 10
 
     /// - Parameters:
-    ///   - known: suppression lists of the same app that only this reading uses.
+    ///   - known: the app's suppression lists, in an object that nothing else uses.
     ///   - ended: called once with the number of stored tuples, and with the error or "".
     init(
         _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore, known: SuppressionLists,

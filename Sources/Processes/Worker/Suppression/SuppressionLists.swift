@@ -38,7 +38,8 @@ import StoreProtocol
             next?.apply(record, recorded: seconds)
         }
 
-        /// Reads the list again from its beginning. The present table stays valid until then.
+        /// Reads the list again from its beginning. The present table stays valid until the list has been read to its
+        /// end.
         fileprivate func startOver() {
             guard lastRead != .first || next != nil else { return }
             next = SuppressionTable(life: table.life)
