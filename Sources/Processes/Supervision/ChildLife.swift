@@ -26,8 +26,8 @@ package struct ChildLogging {
     package var onQuiet: @Loop () -> Void = {}
     package let logging: ChildLogging
     package private(set) var isFinishing = false
-    /// The grace period for pushes in flight when the process finishes without an order, such as after an exit of the
-    /// coordinator.
+    /// The grace period for pushes in flight after the coordinator has exited, or when another host owns a shard of
+    /// this worker.
     package let orphanGrace = Duration.seconds(5)
 
     private let log: Logger

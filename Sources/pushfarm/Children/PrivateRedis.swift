@@ -58,7 +58,8 @@ import Transport
         throw .failed("the private Redis did not start within 10 s; its log is \(log)")
     }
 
-    /// The password of the last start, which producers can keep using, or else a new password.
+    /// The password that the last start has stored in the file, so that producers can keep it; a new password if the
+    /// file has none.
     private static func password(in file: String) throws(CommandFailure) -> String {
         let known = StateFolder.tail(file, lines: 1)
         if known.utf8.count == 40, known.utf8.allSatisfy({ Self.alphabet.contains($0) }) { return known }

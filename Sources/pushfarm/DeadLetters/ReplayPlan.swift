@@ -202,7 +202,8 @@ struct ReplayGroup {
     private static let idLength = 64
     private static let idBytes = 255
 
-    /// The id `OLD.rN`. If this id would be too long, it has the start of the old id and a hash of the whole old id.
+    /// The id `OLD.rN`. If `OLD.rN` is too long, a part of OLD is replaced: the id then has the start of OLD, a hash of
+    /// OLD, and `.rN`.
     static func jobID(replaying old: String, number: Int) -> String {
         let suffix = ".r\(number)"
         let whole = old + suffix

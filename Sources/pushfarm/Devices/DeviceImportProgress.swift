@@ -1,7 +1,7 @@
 import Foundation
 import PushModel
 
-/// The progress of an import, as its state file stores it. Each line has one fact.
+/// The progress of an import, as its state file stores it. Each line of the state file has one value.
 struct DeviceImportProgress: Equatable, Sendable {
     let app: String
     /// The fingerprint of the imported file: its size and its first bytes.

@@ -40,7 +40,7 @@ extension DeviceRecord {
     /// The day when the device was last seen, such as `2026-11-24`, in UTC.
     var seenDate: String { Self.date(ofDay: lastSeenDay) }
 
-    /// All facts, one a line, for a person.
+    /// All facts about the device as text, with one fact on each line.
     func text(_ style: TextStyle) -> String {
         var table = Table(["": .left, "": .left])
         func add(_ name: String, _ value: String?) {

@@ -105,7 +105,7 @@ struct TrialFinding {
 
     private var name: String { "\(app.name) live" }
 
-    /// The credentials in words.
+    /// A description of the credentials for the text of the finding.
     private var who: String {
         switch app.credentials {
         case .key(_, let id, let team): "key \(id) of team \(team)"

@@ -106,7 +106,7 @@ import Transport
         }
     }
 
-    /// The configured apps, and all apps that a coordinator of this farm has ever had.
+    /// The configured apps, and all apps that a coordinator of this farm has ever had in its configuration.
     func apps() async throws(CommandFailure) -> [String] {
         let known = try await ask { registry throws(RedisError) in try await registry.apps() }
         return Set(configuration.apps.map(\.name) + known).sorted()

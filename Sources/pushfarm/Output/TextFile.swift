@@ -67,7 +67,7 @@ struct InputFile: ~Copyable {
 
     deinit { if descriptor > 0 { close(descriptor) } }
 
-    /// Continues at an offset. Only a plain file can do this.
+    /// Continues at an offset. The file must be a plain file, not a pipe.
     func seek(to offset: Int) throws(CommandFailure) {
         guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .usage(TextFile.failure(path)) }
     }

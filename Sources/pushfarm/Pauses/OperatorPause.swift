@@ -183,7 +183,7 @@ import StoreProtocol
             before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
     }
 
-    /// The stored kind of a pause in words.
+    /// The kind and the operator of a stored pause, as in `pause by ann@ops-1`.
     private static func words(_ item: String) -> String {
         let words = item.split(separator: " ", maxSplits: 2).dropFirst()
         return words.isEmpty ? "poison" : words.joined(separator: " by ")

@@ -133,7 +133,7 @@ import PushModel
     }
 }
 
-/// A report about the devices, as a command names it.
+/// The report about the devices that a command requests.
 enum DeviceReport: Sendable {
     case summary
     case minutes

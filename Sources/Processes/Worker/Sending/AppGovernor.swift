@@ -40,7 +40,7 @@ import Logging
     /// Facts that the sender knows and the governor needs.
     struct Observation {
         var delivered: UInt64
-        /// Whether pushes are held or in flight.
+        /// Whether the sender holds batches or has pushes in flight.
         var holdsBatches: Bool
         /// Whether much gateway trouble has stopped sending, except for a probe.
         var isStopped: Bool

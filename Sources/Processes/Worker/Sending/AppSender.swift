@@ -183,7 +183,7 @@ import StoreProtocol
         reportTimer.stop()
     }
 
-    /// Whether nothing is held, in flight or being reported.
+    /// Whether the sender holds no batch, has no push in flight and has no report in progress.
     var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
 
     /// Notes that a push of lane high was sent while a batch of lane bulk is held.

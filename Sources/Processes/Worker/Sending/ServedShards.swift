@@ -80,7 +80,7 @@ import StoreProtocol
         empty(window.shards(of: jobs).union(shards))
     }
 
-    /// Returns batches of these jobs that a checkout has brought later.
+    /// Returns the batches that a checkout has brought after ``returnBatches(jobs:shards:)`` was called for their jobs.
     func returnLateBatches() {
         guard !lateJobs.isEmpty else { return }
         let jobs = lateJobs
