@@ -50,7 +50,7 @@ struct BatchPacker {
             return 43 + id.utf8.count + texts + (payload?.count ?? 0)
         }
 
-        /// A number for the template of a push. Templates of other jobs have other numbers.
+        /// A number that identifies the template of a push among the templates of all jobs.
         func template(of push: Int, in job: ParsedJob) -> Int { number << 8 | job.details.template(of: push) }
     }
 

@@ -6,10 +6,10 @@ import StoreProtocol
 struct LeaseDemand {
     /// The leases that are assigned to this host.
     var assigned: AssignedLeases
-    /// Fields to acquire even from a live owner.
+    /// Leases that this host requests even from a live owner.
     private var leasesToTake: Set<LeaseID> = []
     private var unclaimed = UnclaimedLeases<LeaseID>()
-    /// When the first of the assigned leases that other owners hold may become free.
+    /// The earliest time at which an assigned lease of another owner may become free; nil if no other owner has one.
     private(set) var nextTry: HeldLeases.Instant?
 
     init(_ assigned: AssignedLeases) { self.assigned = assigned }

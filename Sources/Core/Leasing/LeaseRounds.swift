@@ -47,7 +47,7 @@ package struct LeaseRounds {
     }
 
     /// The time to wait before the next round.
-    /// - Parameter isPressing: whether a due action has not been done, so that the wait is shorter.
+    /// - Parameter isPressing: whether a due action has not been done. If so, the wait is shorter.
     package func pause(isPressing: Bool, at now: Instant) -> Duration {
         let remaining = max(now.duration(to: nextRenewal), .zero)
         return max(min(remaining, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))

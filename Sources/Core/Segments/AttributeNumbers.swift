@@ -25,7 +25,8 @@ package struct AttributeNumbers: Sendable {
         alive = names[Self.alive]
     }
 
-    /// The numbers of the bitmaps whose union is the term, in ascending order; empty if no device has the term.
+    /// The numbers of the bitmaps that together have the devices with the term, in ascending order; empty if no device
+    /// has the term.
     /// - Parameter today: the number of days since 1970-01-01 UTC. A later day counts as today.
     package func numbers(of term: SegmentTerm, today: Int) -> [Int] {
         switch term {

@@ -1,8 +1,8 @@
 /// The bits of one attribute for 65,536 consecutive ordinals.
 ///
-/// Redis stores a chunk in one of two forms, which its length tells apart. Dense: 8,192 bytes, where the bit of ordinal 0 is
-/// the highest bit of the first byte, as for SETBIT. Sparse, with at most 2,048 bits: the ordinals in ascending order,
-/// each as a big-endian `UInt16`.
+/// Redis stores a chunk in one of two forms. The length of the bytes shows which form it is. Dense: 8,192 bytes, where
+/// the bit of ordinal 0 is the highest bit of the first byte, as for SETBIT. Sparse, with at most 2,048 bits: the
+/// ordinals in ascending order, each as a big-endian `UInt16`.
 package struct OrdinalChunk: Equatable, Sendable {
     /// The number of ordinals of a chunk.
     package static let size = 65_536

@@ -1,7 +1,7 @@
 package import PushModel
 
-/// A random sample of a stream of elements whose number is not known before. Each element is in the sample with the same
-/// probability.
+/// A random sample of a stream of elements. The length of the stream need not be known in advance. Each element is in
+/// the sample with the same probability.
 ///
 /// - Source: Vitter, "Random Sampling with a Reservoir" (1985), algorithm R.
 package struct RandomSample<Element: Sendable>: Sendable {

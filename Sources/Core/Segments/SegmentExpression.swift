@@ -20,7 +20,7 @@ package indirect enum SegmentExpression: Hashable, Sendable {
     /// The devices of one chunk for which the expression is true.
     ///
     /// - Parameters:
-    ///   - alive: the devices of the chunk that can get pushes. The result has no others.
+    ///   - alive: the devices of the chunk that can get pushes. The result contains no devices outside of this set.
     ///   - chunk: the devices of the chunk that have a term. It is called at most once for each occurrence of a term.
     package func devices(
         among alive: OrdinalChunk, _ chunk: (SegmentTerm) throws -> OrdinalChunk

@@ -141,7 +141,7 @@ private struct SegmentParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Moves behind the character if it is next, after spaces.
+    /// Skips spaces, and then the character if it comes next. Returns whether the character was skipped.
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         skipSpaces()
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }

@@ -1,6 +1,7 @@
 package import RedisProtocol
 
-/// The Redis functions that producers call by name, from any programming language. Redis still has the functions after a restart.
+/// The Redis functions that producers call by name, from any programming language. Redis stores the functions, so they
+/// exist after a restart of Redis.
 package enum FunctionLibrary {
     package static let name = "pushfarm"
     package static let submit = "pushfarm_submit"

@@ -52,7 +52,7 @@ package struct Keys: Hashable, Sendable {
     package var unconfirmed: [UInt8] { key("unconfirmed") }
     /// A hash: the guard's counts of the last responses.
     package var guardCounts: [UInt8] { key("guard") }
-    /// A hash: the scope that each number in suppression records stands for.
+    /// A hash: the scopes by number. Suppression records contain the number in place of the scope.
     package var scopes: [UInt8] { key("scopes") }
     /// A hash: when the feedback service was read, and the results of reading it.
     package var feedback: [UInt8] { key("feedback") }

@@ -61,7 +61,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     ///   still applies; without earlier SETTINGS, the gateway sets no limit.
     package mutating func settings(maxConcurrentStreams: UInt32?) {
         if let maxConcurrentStreams {
-            // A gateway lowers the limit to one stream to request a provider token, which indicates no trouble.
+            // A gateway that waits for a provider token sets a limit of one stream. This does not indicate trouble.
             if let peerLimit, maxConcurrentStreams < min(peerLimit, cap), maxConcurrentStreams > 1 {
                 wasLowered = true
             }
@@ -80,9 +80,9 @@ package struct StreamBudget: ~Copyable, Sendable {
         beginRound()
     }
 
-    /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If more than
-    /// half of a round are refusals, the gateway accepts fewer streams than it announces. Fewer refusals change nothing, because
-    /// a refusal costs little.
+    /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If
+    /// more than half of a round's responses are refusals, the gateway accepts fewer streams than it announces. Fewer
+    /// refusals change nothing, because a refusal costs little.
     package mutating func refused() {
         guard !isLimitedToOneStream else { return }
         if pace == nil { (pace, responsesOfRound) = (max(1, min(limit, cap)), 0) }
@@ -96,8 +96,8 @@ package struct StreamBudget: ~Copyable, Sendable {
         troublesOfRound += count
     }
 
-    /// Notes that the last response throttled one device. Responses on other connections show whether the gateway is
-    /// overloaded.
+    /// Notes that the last response throttled one device. This changes the limit only if ``slowDownForThrottling()`` is
+    /// called, because several devices were throttled.
     package mutating func throttled() { throttles += 1 }
 
     /// Counts the throttled responses as trouble, because several devices were throttled.

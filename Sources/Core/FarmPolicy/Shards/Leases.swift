@@ -90,8 +90,8 @@ package struct HandOver: Sendable {
 ///
 /// The host that should own a lease may be unable to take it, so any host takes a lease that stays free for too long.
 package struct UnclaimedLeases<Lease: Hashable & Sendable>: Sendable {
-    /// How long a free lease stays reserved for its host: as long as a lease is valid. In this time, a live host looks for free leases
-    /// several times.
+    /// How long a free lease stays reserved for the host that should own it. This is as long as Redis keeps a lease. In
+    /// this time, a live host looks for free leases several times.
     package static var grace: Duration { .seconds(10) }
 
     private var since: [Lease: Instant] = [:]

@@ -90,14 +90,14 @@ package struct Autoscaler: Sendable {
         }
     }
 
-    /// The recent load, which must show that fewer workers are enough, before a worker is removed.
+    /// The recent load of all workers. A worker is removed only if this load shows that fewer workers are enough.
     private struct RecentLoad {
         private var seconds: [(end: Instant, busy: Double)] = []
 
         mutating func observe(_ busy: Double, at now: Instant) {
             seconds.append((now, busy))
             let start = now.advanced(by: .zero - Autoscaler.sustainDown)
-            // One older value is kept to prove that the whole period was observed.
+            // Keep one value from before the period, as proof that the whole period was observed.
             let old = seconds.prefix { $0.end <= start }.count
             if old > 1 { seconds.removeFirst(old - 1) }
         }

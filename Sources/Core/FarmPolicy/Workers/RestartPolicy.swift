@@ -95,8 +95,8 @@ package struct CrashStreak: Hashable, Sendable {
     package init() {}
 
     /// Handles an exit of the intake.
-    /// - Returns: the limit for consecutive exits with one job, including this exit; at the limit, the job is refused. nil when
-    ///   this exit counts against no job.
+    /// - Returns: the number of consecutive exits with one job, including this exit, at which the job is refused; nil
+    ///   if this exit counts against no job.
     package mutating func ended(_ cause: EndCause) -> Int? {
         switch cause {
         case .orderly: return nil

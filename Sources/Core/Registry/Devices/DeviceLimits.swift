@@ -1,23 +1,23 @@
 /// The limits of a stored device. The parser of inputs enforces them, and the reader of records relies on them.
 package enum DeviceLimits {
-    /// The bytes of a device id in UTF-8.
+    /// The allowed length of a device id, in bytes of UTF-8.
     package static let idBytes = 1...256
-    /// The bytes of a user id in UTF-8.
+    /// The allowed length of a user id, in bytes of UTF-8.
     package static let userBytes = 1...256
-    /// The bytes of a tag, zone, language, platform, app version, system version or model in UTF-8.
+    /// The allowed length of a tag, zone, language, platform, app version, system version or model, in bytes of UTF-8.
     package static let valueBytes = 1...100
     /// The largest number of tags of a device.
     package static let tags = 255
     /// The largest number of addresses of a device.
     package static let addresses = 8
-    /// The bytes of an address.
+    /// The allowed length of an address in bytes.
     package static let addressBytes = 1...4096
     /// The largest number of devices of a user.
     package static let devicesOfUser = 1000
     /// The largest number of devices whose ids, or whose addresses, have the same field in an index.
     static let collisions = 100
 
-    /// The first field that does not keep the limits; nil if all do.
+    /// The first field that exceeds a limit; nil if all fields are within the limits.
     static func fault(in fields: DeviceFields) -> String? {
         if !idBytes.contains(fields.id.utf8.count) { return "id" }
         if let user = fields.user, !userBytes.contains(user.utf8.count) { return "user" }

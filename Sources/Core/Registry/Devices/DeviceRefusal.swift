@@ -1,6 +1,6 @@
 /// Why an input of the registry has no effect.
 package enum DeviceRefusal: Error, Equatable, Sendable {
-    /// The field does not keep ``DeviceLimits``.
+    /// The field exceeds a limit of ``DeviceLimits``.
     case limit(field: String)
     /// No device has this id, so its tags cannot be changed.
     case unknownDevice(id: String)
@@ -8,7 +8,7 @@ package enum DeviceRefusal: Error, Equatable, Sendable {
     case tooManyTags
     /// The dictionary of the device's partition has no room for this name.
     case tooManyNames(AttributeName)
-    /// The user has ``DeviceLimits/devicesOfUser`` other devices.
+    /// The user already has ``DeviceLimits/devicesOfUser`` devices besides this device.
     case tooManyDevices(user: String)
     /// Too many other ids, or addresses, have the same field in the index.
     case tooManyCollisions(RegistryIndex)

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The fields of one address of a device input, before all of them are read.
+/// The fields of one address of a device input. Some fields may not have been read yet.
 struct DeviceAddressDraft {
     var service: DeviceAddress.Service?
     var environment: DeviceAddress.Environment?

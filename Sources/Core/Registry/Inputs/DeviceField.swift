@@ -16,7 +16,7 @@ enum DeviceField: String, CaseIterable, Sendable {
     case removeTags = "remove_tags"
     case forgetUser = "forget_user"
 
-    /// The fields of one address. They stand beside `id`, or in an element of `addresses`.
+    /// The fields of one address. These fields are in the same object as `id`, or in an element of `addresses`.
     static let ofAddress: [DeviceField] = [.token, .service, .environment, .kind]
 
     /// How to correct the unknown field `name`, where `fields` are allowed.
@@ -27,7 +27,7 @@ enum DeviceField: String, CaseIterable, Sendable {
         return "the fields are " + names.joined(separator: ", ")
     }
 
-    /// The field that another common name means.
+    /// The field that a producer probably means by a wrong name, such as `deviceToken` for `token`; nil if unknown.
     private static func meant(by name: String) -> DeviceField? {
         switch name.lowercased().filter({ $0 != "_" && $0 != "-" }) {
         case "deviceid", "installationid": .id

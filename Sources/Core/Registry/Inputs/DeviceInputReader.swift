@@ -5,7 +5,7 @@ struct DeviceInputReader {
     private var values: DeviceValueReader
     private let rules: DeviceInputRules
     private var positions: [DeviceField: Int] = [:]
-    /// The address whose fields stand beside `id`.
+    /// The address whose fields are in the same object as `id`.
     private var address = DeviceAddressDraft()
     /// The offset of the outer object.
     private var start = 0

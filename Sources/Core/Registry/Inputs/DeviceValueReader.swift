@@ -9,7 +9,7 @@ struct DeviceValueReader {
     private(set) var device: String?
     private let rules: DeviceInputRules
 
-    /// The name of the input as a whole, where errors name a field.
+    /// The name that an error uses in place of a field if it concerns the whole input.
     static let whole = "device"
 
     init(_ bytes: UnsafeRawBufferPointer, rules: DeviceInputRules) {
@@ -82,7 +82,7 @@ struct DeviceValueReader {
         try skipValue()
     }
 
-    /// A string that is one of the words.
+    /// Reads a string, which must be one of `words`.
     private mutating func word(among words: [String]) throws(DeviceInputError) -> String {
         let position = position
         let quoted = words.map { "\"\($0)\"" }
@@ -106,7 +106,7 @@ struct DeviceValueReader {
         return value
     }
 
-    /// A string that the rule allows.
+    /// Reads a string, which `isAllowed` must accept.
     mutating func text(
         mustBe rule: String, _ isAllowed: (String) -> Bool = { _ in true }
     ) throws(DeviceInputError) -> String {
@@ -138,7 +138,7 @@ struct DeviceValueReader {
         }
     }
 
-    /// The error for the value at the position, which has the wrong kind.
+    /// The error for the value at the current position, whose JSON type is wrong.
     mutating func wrong(_ rule: String) throws(DeviceInputError) -> DeviceInputError {
         let kind = try kind()
         let position = position

@@ -15,13 +15,13 @@ package struct RegistryHash: Hashable, Sendable {
     /// The hash of an address.
     package init(_ address: DeviceAddress) { self.init(address.identity) }
 
-    /// The partition among this number of partitions, 1...256.
+    /// The partition in a registry with `count` partitions, 1...256.
     package func partition(of count: Int) -> Int { Int(foreign: value % UInt64(clamping: max(1, count))) }
 
     /// The field of an index entry: six bytes.
     package var field: IndexField { IndexField(value >> 16) }
 
-    /// The field with only some of its bits. Tests use this to make fields of different ids equal.
+    /// The field with all bits outside the mask set to 0. Tests use this to make fields of different ids equal.
     func field(bits mask: UInt64) -> IndexField { IndexField(value >> 16 & mask) }
 }
 
@@ -44,7 +44,7 @@ package struct IndexField: Hashable, Comparable, Sendable {
         (0..<6).map { UInt8(truncatingIfNeeded: value >> (40 - 8 * UInt64($0))) }
     }
 
-    /// The bucket of the field among this number of buckets, by linear hashing.
+    /// The bucket of the field, by linear hashing, in an index with `count` buckets.
     ///
     /// With n buckets and p the largest power of two of at most n, the bucket is the field modulo 2p, or modulo p if that bucket
     /// does not exist yet. So the n-th division moves entries only from bucket n - p to bucket n.
@@ -55,7 +55,7 @@ package struct IndexField: Hashable, Comparable, Sendable {
         return Int(foreign: bucket < count ? bucket : value % power)
     }
 
-    /// The bucket that is divided when an index with this number of buckets gets one more.
+    /// The bucket that is divided when an index with `count` buckets gets one more bucket.
     package static func divided(by count: Int) -> Int {
         let count = UInt64(clamping: max(1, count))
         return Int(foreign: count - UInt64(1) << UInt64(63 - count.leadingZeroBitCount))

@@ -23,13 +23,14 @@ package struct DevicePlace: Hashable, Comparable, Sendable {
 package struct RegistryKeys: Sendable {
     /// The number of partitions of a new registry.
     package static let partitions = 16
-    /// The valid numbers of partitions. A power of two keeps the bytes of an index entry independent of its partition.
+    /// The valid numbers of partitions. With a power of two, the partition depends only on the lowest byte of the hash,
+    /// which is not a part of an index entry's field.
     package static let validPartitions = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
     /// The number of partitions.
     package let count: Int
     private let partitions: [Keys]
-    /// The bits of a hash that fields of indexes have: all, except in tests of equal fields.
+    /// The bits of a hash that become the field of an index entry: all, except in tests that need equal fields.
     let fieldBits: UInt64
     /// The mean number of entries of a bucket of an index.
     let bucketEntries: Int

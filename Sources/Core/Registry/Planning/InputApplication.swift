@@ -1,7 +1,7 @@
 /// Applies inputs, in order, to the devices that a plan has read.
 ///
-/// Nothing is written. The plan compares the devices before and after all inputs, and so several inputs of one device, or of one
-/// address, need no order among their changes.
+/// Nothing is written. The plan then compares each device before the first input with the device after the last input.
+/// So several inputs for one device or address make one change.
 struct InputApplication {
     private let keys: RegistryKeys
     private let now: Int64
@@ -97,7 +97,8 @@ struct InputApplication {
         if let name = names[partition].add(all: record.attributes) { throw .tooManyNames(name) }
     }
 
-    /// An entry that points to an unreadable record may mean the device that the input names.
+    /// Refuses the input if the entry points to an unreadable record, because this may be the record of the device that
+    /// the input names.
     private func checkReadable(_ key: EntryKey) throws(DeviceRefusal) {
         let places = entries[key]?.read.places ?? []
         if let place = places.first(where: devices.unreadable.contains) { throw .unreadableRecord(place) }

@@ -2,9 +2,10 @@ package import StoreProtocol
 
 /// The steps in which a plan is carried out. Each step starts when all partitions have carried out the step before it.
 package enum PlanStep: CaseIterable, Sendable {
-    /// Addresses leave their former devices, and indexes forget what devices no longer have.
+    /// Addresses are removed from their former devices, and indexes lose the addresses and users that devices no longer
+    /// have.
     ///
-    /// So an address is never at two devices, whenever the writer ends.
+    /// So two devices never have the same address, even if the writer crashes between two steps.
     case leave
     /// Records, with their bits and with their entries in the index by id, are written or removed.
     case register

@@ -14,8 +14,9 @@ struct BitsKey: Hashable, Comparable {
 
 /// The changes of one bitmap in the steps of a plan.
 ///
-/// New ordinals are higher than all ordinals of a sparse chunk, so they are written behind its end. Other changes of a sparse
-/// chunk need its content, and write it again. A chunk that gets too many bits becomes dense, and stays dense.
+/// New ordinals are higher than all ordinals of a sparse chunk, so a change appends them to the chunk. All other
+/// changes of a sparse chunk read its content and write the whole chunk again. A chunk that gets too many bits becomes
+/// dense, and stays dense.
 struct PlannedBits {
     struct Change {
         let ordinal: UInt16
@@ -94,8 +95,8 @@ struct PlannedBits {
         return PartitionChange.split(.setBits, key, words, by: 4)
     }
 
-    /// Divides new ordinals into ranges of at most 32. No bit is set between new ordinals, so one number with the bits of a range
-    /// replaces them all.
+    /// Divides new ordinals into ranges of at most 32. Ordinals between new ordinals have no bits yet, so one number
+    /// can overwrite all bits of a range.
     ///
     /// - Parameter ordinals: in ascending order.
     private static func windows(_ ordinals: [UInt16]) -> [(first: UInt16, last: UInt16, bits: UInt64)] {
@@ -118,7 +119,7 @@ struct PlannedBits {
 }
 
 extension PartitionChange {
-    /// Changes with at most ``mostWords`` words each. Groups of `size` words stay together.
+    /// Changes with at most ``mostWords`` words each. Each group of `size` words stays in one change.
     static func split(
         _ command: Command, _ key: String, _ words: [[UInt8]], by size: Int = 1
     ) -> [PartitionChange] {

@@ -11,7 +11,8 @@ struct PlannedDevices {
     /// The places whose records cannot be read.
     private(set) var unreadable: Set<DevicePlace> = []
     private var byID: [[UInt8]: DevicePlace] = [:]
-    /// Normally an address has one place. If Redis lost data, it can have more until the next registration of the address.
+    /// Normally, one place has an address. If Redis lost data, several places can have the address until it is
+    /// registered again.
     private var byAddress: [[UInt8]: [DevicePlace]] = [:]
     private var byUser: [[UInt8]: Set<DevicePlace>] = [:]
 

@@ -43,8 +43,9 @@ struct PlannedEntries {
 
     /// Plans the entries after the inputs.
     ///
-    /// - Parameter kept: entries by which the inputs find devices that they do not name. These entries keep their places until the
-    ///   records are written: if the process ends before that, the repeated inputs must find the devices again.
+    /// - Parameter kept: entries by which the inputs find devices that they do not name. These entries keep their
+    ///   places until the records are written. If the process ends before the records are written, the repeated inputs
+    ///   must find the devices again.
     mutating func plan(_ devices: PlannedDevices, kept: Set<EntryKey>, _ keys: RegistryKeys) {
         var wanted: [DevicePlace: Set<EntryKey>] = [:]
         for place in devices.known.union(devices.current.keys) {
@@ -59,7 +60,8 @@ struct PlannedEntries {
                 all[key]?.final.insert(place)
             }
         }
-        // Places whose records were read, and do not fit the entry, are left over from an earlier crash.
+        // Remove each place whose record was read and does not belong to the entry. An earlier crash left the place in
+        // the entry.
         for (key, entry) in all {
             for place in entry.final.places where !devices.unreadable.contains(place) {
                 guard let keys = wanted[place], !keys.contains(key) else { continue }

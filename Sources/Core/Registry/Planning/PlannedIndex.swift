@@ -19,7 +19,7 @@ struct PlannedIndex {
         (self.index, self.entries, buckets) = (index, entries, cache.buckets(of: index))
         let added = entries.values.reduce(0) { $0 + $1.added(from: \.read, to: \.final) }
         let wanted = (cache.entries(of: index) + added + mean - 1) / mean
-        // A plan adds no more buckets than entries, also if the count of entries is wrong.
+        // A plan adds at most as many buckets as entries, even if the stored count of entries is wrong.
         bucketsAfter = max(buckets, min(wanted, buckets + max(0, added)))
     }
 
@@ -34,7 +34,7 @@ struct PlannedIndex {
         }
     }
 
-    /// Whether the step divides buckets, if the index needs more of them.
+    /// Whether this is the step that divides buckets if the index needs more buckets.
     func divides(in step: PlanStep) -> Bool { step == Self.lastStep(of: index) }
 
     /// The changes of a step, and the number of entries that the step adds or, if negative, removes.
@@ -81,10 +81,11 @@ struct PlannedIndex {
         return changes(.setFields, written, by: 2) + changes(.removeFields, removed, by: 1)
     }
 
-    /// The step that adds entries, and so divides buckets.
+    /// The step that adds entries to the index. Only this step divides buckets.
     private static func lastStep(of index: RegistryIndex) -> PlanStep { index == .id ? .register : .point }
 
-    /// The states of an entry before and after a step. The index by id changes only with the records.
+    /// The states of an entry before and after a step. The index by id changes only in the step `register`, together
+    /// with the records.
     private static func parts(
         of step: PlanStep, _ index: RegistryIndex
     ) -> (KeyPath<PlannedEntry, IndexEntry>, KeyPath<PlannedEntry, IndexEntry>) {

@@ -25,7 +25,7 @@ struct PlannedRead {
 
     init(_ purpose: Purpose, _ read: RegistryRead) { (self.purpose, self.read) = (purpose, read) }
 
-    /// Reads of index entries: one for each bucket that has some of them.
+    /// Reads of index entries: one read for each bucket that contains at least one of the entries.
     static func entries(_ keys: Set<EntryKey>, _ partitions: [PartitionCache]) -> [PlannedRead] {
         var buckets: [PartitionIndex: [Int: [EntryKey]]] = [:]
         for key in keys {
@@ -45,7 +45,7 @@ struct PlannedRead {
         }
     }
 
-    /// Reads of records: one for each hash that has some of them.
+    /// Reads of records: one read for each hash that contains at least one of the records.
     static func records(_ places: Set<DevicePlace>) -> [PlannedRead] {
         let blocks = Dictionary(grouping: places) {
             DevicePlace(partition: $0.partition, ordinal: $0.ordinal / RegistryKey.blockSize)

@@ -150,7 +150,8 @@ extension RegistryPlan {
 // MARK: Reads
 
 extension RegistryPlan {
-    /// A plan that changes nothing is not checked by the script, so the plan itself checks the versions.
+    /// The script checks versions only when it applies changes. A plan without changes runs no script, so the plan
+    /// reads the versions and checks them.
     private var versions: [PlannedRead] {
         guard !inputs.isEmpty else { return [] }
         return keys.allPartitions.map { partition in
@@ -196,7 +197,8 @@ extension RegistryPlan {
         return PlannedRead.records(places)
     }
 
-    /// The entries that devices have after the reads of the earlier stages, and do not have after the inputs.
+    /// The entries that a changed device has before the inputs and not after them, except entries that are already
+    /// read.
     private var releasedEntries: Set<EntryKey> {
         var released: Set<EntryKey> = []
         for change in records.values.joined() {

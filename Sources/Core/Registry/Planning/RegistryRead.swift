@@ -37,7 +37,7 @@ package enum RegistryReply: Sendable {
 package enum RegistryPlanError: Error, Equatable, Sendable {
     /// The partition has another version than the caller knows, so another writer has changed it.
     case stale(partition: Int, version: Int)
-    /// The reply does not fit the read.
+    /// The reply has a form that this read cannot have.
     case reply(RegistryRead)
     /// The key is neither a sparse nor a dense chunk of bits.
     case bits(partition: Int, key: RegistryKey)

@@ -35,7 +35,7 @@ struct RecordReader {
         return Int(foreign: count)
     }
 
-    /// Reads a number of bytes, which must be in the range, and then the bytes.
+    /// Reads a length, which must be in the range, and then as many bytes.
     mutating func counted(
         _ lengths: ClosedRange<Int>, _ field: DeviceRecordError.Field
     ) throws(DeviceRecordError) -> [UInt8] {

@@ -15,7 +15,7 @@ package struct AudiencePlace: Hashable, Sendable {
         self.init(device: device, seed: Self.seed(ofSalt: salt))
     }
 
-    /// - Parameter seed: ``seed(ofSalt:)`` of the salt. For many devices this is faster.
+    /// - Parameter seed: ``seed(ofSalt:)`` of the salt. For many devices, it is faster to compute the seed only once.
     package init(device: UnsafeRawBufferPointer, seed: UInt64) { hash = XXH64.hash(device, seed: seed) }
 
     /// Returns the seed of a salt: its XXH64 with the seed 0.

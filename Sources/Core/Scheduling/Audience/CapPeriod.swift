@@ -13,7 +13,7 @@ package enum CapPeriod: String, CaseIterable, Hashable, Sendable {
         package let number: Int64
         /// The first time of the period, which belongs to the period.
         package let start: UTCTime
-        /// The first time after which no time belongs to the period. Counters may expire then.
+        /// The end of the period, which does not belong to the period. Counters may expire at this time.
         package let end: UTCTime
     }
 
@@ -36,7 +36,8 @@ package enum CapPeriod: String, CaseIterable, Hashable, Sendable {
         let local = zone.localTime(at: time).seconds + secondsBefore1970
         let number = local.dividedDown(by: seconds).quotient
         let start = LocalTime(seconds: number * seconds - secondsBefore1970)
-        // The last second decides: after a change of clocks, the first second of the next period may have been shown before.
+        // Use the last second of the period, not the first second of the next period: if clocks are set back, they may
+        // show that first second before this period ends.
         let last = LocalTime(seconds: start.seconds + seconds - 1)
         let end =
             switch zone.occurrence(of: last) {

@@ -1,7 +1,7 @@
 /// Why a text is not a cron expression, with the field that is wrong.
 package struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
-        /// The text has not five fields, but this number.
+        /// The text has this number of fields; an expression has five fields.
         case fields(Int)
         case tooLong
         case form
@@ -10,7 +10,7 @@ package struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
         case step
         case stepWithoutRange
         case descends
-        /// No month of the expression has a day of the expression.
+        /// None of the selected months has any of the selected days, as in 30 February.
         case impossibleDate
     }
 

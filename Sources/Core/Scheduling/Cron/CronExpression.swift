@@ -57,13 +57,13 @@ package struct CronExpression: Hashable, Sendable, CustomStringConvertible {
     /// Returns the next start after a time.
     ///
     /// Each local time of the expression starts a campaign once. A local time that the clocks skip starts at the first time
-    /// after the gap. A local time that the clocks show twice starts the first time. Several local times of one gap are one
-    /// start.
+    /// after the gap. A local time that the clocks show twice starts at its first occurrence. Several local times of
+    /// one gap cause one start.
     /// - Returns: nil only for a zone whose clocks change in a way that no real zone does.
     package func next(after time: UTCTime, in zone: TimeZoneRules) -> UTCTime? {
-        // The occurrences of ascending local times ascend, so the local times until now need no search.
+        // A later local time never occurs earlier, so the search begins after the present local time.
         var minute = zone.localTime(at: time).seconds.dividedDown(by: 60).quotient + 1
-        // Clocks that were set back show at most the local times of 52 hours again.
+        // Clocks that were set back repeat local times of at most 52 hours. A start in these hours may already be past.
         for _ in 0..<52 * 60 {
             guard let match = nextMatch(from: minute) else { return nil }
             let start = zone.occurrence(of: LocalTime(seconds: match * 60)).first

@@ -32,7 +32,7 @@ package enum CronField: String, CaseIterable, Hashable, Sendable {
 struct CronValues: Hashable, Sendable {
     /// Bit n is set if the value n is selected. Sunday is 0.
     private var bits: UInt64 = 0
-    /// Whether the expression leaves values of the field out.
+    /// Whether the expression selects only some values of the field.
     private(set) var isRestricted = true
 
     func contains(_ value: Int) -> Bool { bits & Self.bit(value) != 0 }
@@ -89,7 +89,7 @@ private struct CronItem {
             return stride(from: first, through: first, by: 1)
         }
         var end = try value(ends[1])
-        // Sunday ends a week in sat-sun.
+        // In a range such as sat-sun, Sunday is day 7.
         if field == .weekday, end == 0, first > 0 { end = 7 }
         guard first <= end else { throw error(.descends) }
         return stride(from: first, through: end, by: step)

@@ -15,11 +15,11 @@ package struct Pace: Sendable {
 
     /// The credit is at most one push and the pushes of this many seconds.
     private static let burst = 0.1
-    /// The even rate is chosen for an end this many milliseconds before the last allowed time. The reserve absorbs late calls.
-    /// It is at most a fiftieth of the allowed times.
+    /// An even rate is computed as if the allowed times ended this many milliseconds earlier. The reserve absorbs late
+    /// calls. It is at most a fiftieth of the allowed times.
     private static let longestReserve: Int64 = 2_000
-    /// The even rate remains as it is when fewer milliseconds are left, because a quotient with a small divisor would grow
-    /// without bound. This is at most a tenth of the allowed times.
+    /// When fewer milliseconds are left, the even rate no longer changes, because a division by a very short time would
+    /// give a very high rate. This is at most a tenth of the allowed times.
     private static let longestHold: Int64 = 1_000
 
     private let times: TimeSpans
@@ -66,7 +66,7 @@ package struct Pace: Sendable {
             return 0
         }
         updateRate(left: left, at: time)
-        // Time before the allowed range earns nothing.
+        // The time before the start of the allowed range earns no credit.
         let inRange = Double(time.milliseconds - range.lowerBound.milliseconds)
         credit = min(credit + rate * min(elapsed, inRange) / 1000, mostCredit)
         return min(left, Int(clamping: credit))
@@ -79,10 +79,10 @@ package struct Pace: Sendable {
     package func nextCall(after time: UTCTime) -> UTCTime? {
         guard let range = times.range(at: time) else { return times.range(after: time)?.lowerBound }
         guard rate > 0 else { return time.adding(milliseconds: 1) }
-        // Half of the credit, and at least one push.
+        // Wait until the credit is half of the highest credit, but at least one push.
         let wanted = max(1, (mostCredit / 2).rounded(.down))
         let wait = Int64(clamping: ((wanted - credit) * 1000 / rate).rounded(.up))
-        // A low rate may rise when pushes are added.
+        // Wait at most a second: a low rate may rise when pushes are added.
         let next = time.adding(milliseconds: min(max(1, wait), 1_000))
         let last = range.upperBound.adding(milliseconds: -1)
         return time < last ? min(next, last) : times.range(after: time)?.lowerBound

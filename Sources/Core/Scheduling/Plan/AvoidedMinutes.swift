@@ -38,7 +38,7 @@ package struct AvoidedMinutes: Hashable, Sendable {
         while time < range.upperBound {
             let period = zone.period(at: time)
             let end = min(range.upperBound, UTCTime(seconds: period.seconds.upperBound))
-            // The clocks' hours in this period.
+            // Go through the hours that the clocks show in this period.
             var hour = (time.seconds + period.offset).dividedDown(by: 3600).quotient * 3600 - period.offset
             while UTCTime(seconds: hour) < end {
                 for run in runs {

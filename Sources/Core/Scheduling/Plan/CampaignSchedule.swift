@@ -30,7 +30,7 @@ package struct CampaignSchedule: Hashable, Sendable {
         case evenly
         /// Evenly over the first milliseconds of the window.
         case over(milliseconds: Int64)
-        /// As early as this number of pushes a second allows, over all zones.
+        /// As early as possible, with at most this number of pushes a second in all zones together.
         case rate(Double)
     }
 
@@ -54,7 +54,7 @@ package struct CampaignSchedule: Hashable, Sendable {
     package struct Repetition: Hashable, Sendable {
         /// The milliseconds from a device's push in one round to its push in the next round.
         package let every: Int64
-        /// The maximum number of rounds, with the first.
+        /// The maximum number of rounds, including the first round.
         package let max: Int
 
         package init(every: Int64, max: Int) { (self.every, self.max) = (every, max) }
@@ -75,7 +75,7 @@ package struct CampaignSchedule: Hashable, Sendable {
     package static let leastEvery: Int64 = 60_000
     /// The greatest rate in pushes a second.
     package static let greatestRate = 1e7
-    /// The longest duration in milliseconds: 31 days. A plan without a window must fit, too.
+    /// The longest duration in milliseconds: 31 days. A plan without a window must not take longer, either.
     package static let longest: Int64 = 31 * 86_400_000
 
     package init(

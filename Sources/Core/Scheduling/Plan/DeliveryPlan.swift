@@ -25,7 +25,8 @@ package struct DeliveryPlan: Hashable, Sendable {
     /// The rows in order of their start.
     package let rows: [Row]
     package let devices: Int
-    /// The devices that have no zone, or a zone without rules. The plan sends to them in the default zone.
+    /// The number of devices that have no zone, or a zone without rules. For these devices, the plan uses the default
+    /// zone.
     package let withoutZone: Int
     /// The highest rate in pushes a second.
     package let peak: Double
@@ -64,7 +65,7 @@ package struct DeliveryPlan: Hashable, Sendable {
             sections += own
         }
         let peak = Self.peak(sections)
-        // Sums of fractions may exceed a limit that they should meet exactly.
+        // Rounding errors may raise the sum of the rates slightly above a limit that it should equal.
         if let rateLimit, peak > rateLimit * 1.000_001 { throw .aboveRateLimit(peak: peak, limit: rateLimit) }
         self.rows = rows.sorted {
             ($0.start, $0.zone ?? "", $0.round, $0.stage ?? 0, $0.cohort)
@@ -80,8 +81,8 @@ package struct DeliveryPlan: Hashable, Sendable {
     /// The time by which the last push is sent; nil if the audience is empty.
     package var lastPush: UTCTime? { rows.map(\.end).max() }
 
-    /// At a rate, windows that end earlier come first. Without stages, rounds and avoided minutes, this order fits if any order
-    /// fits.
+    /// In a campaign with a rate, windows that end earlier come first. Without stages, rounds and avoided minutes, the
+    /// pushes fit in this order if they fit in any order.
     /// - Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment" (1973), section 7.
     private static func inOrderOfEnd(_ groups: [PlanGroup]) -> [PlanGroup] {
         groups.sorted {
@@ -100,7 +101,7 @@ package struct DeliveryPlan: Hashable, Sendable {
             let (first, last) = (
                 PlanShare.of(total, from, section.pushes), PlanShare.of(total, to, section.pushes)
             )
-            // A section may have more pushes than milliseconds.
+            // A section may have more pushes than milliseconds. A row must still have at least one millisecond.
             let start = min(first, max(0, total - 1))
             let ranges = section.times.slice(start..<max(start + 1, last)).ranges
             guard let start = ranges.first?.lowerBound, let end = ranges.last?.upperBound else { return nil }
@@ -119,7 +120,7 @@ package struct DeliveryPlan: Hashable, Sendable {
                 changes.append((range.upperBound, -section.rate))
             }
         }
-        // At equal times, rates that end come first.
+        // At equal times, subtract the rates that end before adding the rates that begin.
         changes.sort { ($0.time, $0.rate) < ($1.time, $1.rate) }
         var (sum, peak) = (0.0, 0.0)
         for change in changes {

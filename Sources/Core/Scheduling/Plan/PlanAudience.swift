@@ -2,7 +2,7 @@ import PushModel
 
 /// The devices of a campaign by time zone.
 package struct PlanAudience: Hashable, Sendable {
-    /// The devices of each zone by name. A name without rules counts as no zone.
+    /// The number of devices of each zone, by the zone's name. A name without rules counts as no zone.
     package let zones: [String: Int]
     package let withoutZone: Int
 
@@ -130,7 +130,8 @@ struct PlanGroups {
     private func nextTimes(
         of window: SendingWindow, _ zone: TimeZoneRules, after earliest: UTCTime
     ) -> WindowTimes? {
-        // A window that began yesterday may end after midnight. A zone may skip one day.
+        // A window that began yesterday may end after midnight. A zone may skip one day when it moves across the
+        // International Date Line.
         let today = zone.localTime(at: earliest).date.dayNumber
         for day in today - 1...today + 3 {
             let times = window.times(on: CivilDate(dayNumber: day), in: zone)

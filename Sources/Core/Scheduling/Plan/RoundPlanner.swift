@@ -37,9 +37,9 @@ struct RoundPlanner {
             throw .roundTooLong(
                 pushes: group.devices, rate: rate ?? 0, needed: length, every: repetition.every)
         }
-        // A later round has the order of the last stage, and is not faster. So each device waits at least `every` if a round
-        // starts that long after the last stage or the last round. Avoided minutes and other zones' rows interrupt each round
-        // at other places, and may shorten this time.
+        // A later round has the order of the last stage, and is not faster. So each device waits at least `every` if
+        // each round starts at least `every` after the last stage or the round before. Avoided minutes and other zones'
+        // rows interrupt each round in different places, and may shorten the time between two pushes to a device.
         for round in stride(from: 2, through: repetition.max, by: 1) {
             start = max(start.adding(milliseconds: repetition.every), end)
             guard let times = laterRound(from: start, length: length, needed: needed) else { break }
@@ -79,7 +79,7 @@ struct RoundPlanner {
         case .over(let milliseconds): length = milliseconds
         }
         let end = begin.adding(milliseconds: length)
-        // The whole window is enough for an even spread. A duration must fit.
+        // An even spread can use whatever is left of the window. A fixed duration must fit into the window.
         if end > group.window.upperBound, case .over = schedule.spread {
             throw .doesNotFit(shortage(needed: length))
         }
@@ -128,7 +128,7 @@ struct RoundPlanner {
             let share = Int(clamping: (Double(group.devices) * stage.share).rounded())
             let until = isLast ? group.devices : min(share, group.devices)
             let end = isLast ? needed : PlanShare.of(needed, until, group.devices)
-            // A stage may have less than a millisecond.
+            // A stage may need less than a millisecond. Its section still gets one millisecond.
             let start = min(position, needed - 1)
             sections.append(
                 PlanSection(

@@ -54,7 +54,7 @@ package struct TimeSpans: Hashable, Sendable {
     /// Returns the milliseconds of the set at a time and later.
     package func remaining(at time: UTCTime) -> Int64 { total - position(of: time) }
 
-    /// Returns the part of the set between two positions, which may lie beyond the set.
+    /// Returns the part of the set between two positions. The positions may lie outside the set.
     package func slice(_ wanted: Range<Int64>) -> TimeSpans {
         var parts: [Range<UTCTime>] = []
         for (range, start) in zip(ranges, positions) {

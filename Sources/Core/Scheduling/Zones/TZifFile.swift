@@ -76,7 +76,8 @@ private struct TZifHeader {
         nameBytes = try reader.count()
     }
 
-    /// The length in bytes of the data block behind this header. The counts have 32 bits, so the sum cannot overflow.
+    /// The length in bytes of the data block that follows this header. The counts have 32 bits, so the sum cannot
+    /// overflow.
     func dataLength(timeLength: Int) -> Int {
         changes * (timeLength + 1) + types * 6 + nameBytes + leapSeconds * (timeLength + 4) + standardFlags
             + utcFlags
@@ -95,7 +96,7 @@ private struct TZifData {
         guard header.types > 0, header.nameBytes > 0, [0, header.types].contains(header.standardFlags),
             [0, header.types].contains(header.utcFlags)
         else { throw TimeZoneError(fault: .count, position: start) }
-        // A file that is long enough bounds all loops.
+        // Check the length of the file first, so that a false count cannot make a loop long.
         try reader.require(header.dataLength(timeLength: timeLength))
         changes.reserveCapacity(header.changes)
         for _ in 0..<header.changes {
@@ -105,7 +106,7 @@ private struct TZifData {
             }
             changes.append(time)
         }
-        // Some files begin with a change at -2^59. A time within the limit keeps sums from overflowing.
+        // Some files begin with a change at -2^59. Times are limited to ±2^48, so that sums do not overflow.
         changes = changes.map { Int64(foreign: $0) }
         for _ in 0..<header.changes {
             let index = Int(try reader.byte())

@@ -89,7 +89,7 @@ package struct TimeZoneRules: Hashable, Sendable {
         let second = min(max(wanted, -Period.limit), Period.limit - 1)
         guard let index = lastChange(atOrBefore: second) else {
             let end = file.changes.first ?? Period.limit
-            // Without any change, the rule holds for all times.
+            // If the file lists no changes, its rule holds for all times.
             if file.changes.isEmpty, let rule = file.rule {
                 return period(of: rule, at: second, after: -Period.limit)
             }

@@ -20,7 +20,7 @@ package struct SavedSegment: Equatable, Sendable {
     }
 
     /// Whether a text can be the name of a segment: 1 to 64 of the characters `a-z A-Z 0-9 _ . -`, of which the first is a letter
-    /// or a digit. `all` is not a name, because it is an expression. No other name is an expression.
+    /// or a digit. Of these texts, only `all` is also an expression, so `all` is not a name.
     package static func isName(_ text: String) -> Bool {
         guard (1...longestName).contains(text.utf8.count), text != "all" else { return false }
         let first = text.utf8.first.map(isLetterOrDigit) ?? false

@@ -197,7 +197,8 @@ package struct ForgetApp: Request {
 
     package let words: [any CommandArgument]
 
-    /// - Parameter silence: the app is removed only if no coordinator has updated it for this time, to within a minute.
+    /// - Parameter silence: the app is removed only if no coordinator has updated it for this time. The time is
+    ///   accurate to a minute.
     package init(silence: Duration) {
         words = [ScriptKeys.prefix, "forget", silence]
     }

@@ -31,7 +31,7 @@ package struct TakeDevices: Request {
         ]
     }
 
-    /// An input that so many processes tried, and did not survive, is refused as poison.
+    /// When an input has ended this many processes that tried it, the input is refused as poison.
     private static let mostTries = 3
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -63,7 +63,7 @@ package struct FinishDevices: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The inputs are removed. So many of the refused inputs got an event of their own.
+        /// The inputs are removed. `events` is the number of refused inputs that got an event of their own.
         case done(events: Int)
         /// An earlier call did this step.
         case doneBefore

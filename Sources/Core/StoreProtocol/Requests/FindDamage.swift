@@ -56,7 +56,7 @@ package struct FindDamage: Request {
 
     package var words: [any CommandArgument] { [ScriptKeys.prefixAndInbox, shards] }
 
-    /// The keys of each required type, the same as in the script.
+    /// The keys of each required type. The script contains the same list.
     private static let kinds: [(kind: String, names: [String])] = [
         ("list", ["taken", "paused", "unproven", "unconfirmed"]),
         (

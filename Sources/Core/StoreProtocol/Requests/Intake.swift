@@ -57,7 +57,7 @@ package struct IntakeHead: Equatable, Sendable {
 /// Removes the first taken job. A job that did not parse or validate is refused, and its original bytes are kept. A duplicate's
 /// original bytes are not kept.
 ///
-/// Batches of a partly split job stay. The job's other pushes fail with reason `lost`.
+/// Batches of a partly split job stay. The job's pushes that are in no batch fail with reason `lost`.
 package struct Refuse: Request {
     package enum Reply: Equatable, Sendable {
         /// The job was counted, and producers get an event.
