@@ -5,7 +5,8 @@ package import StoreProtocol
 /// call to Redis.
 ///
 /// A round is a sequence of ``Step``s. First, the host releases leases. Second, it renews its leases. Third, it acquires free
-/// leases that placement assigns to it. It acquires free leases of other hosts only after these have stayed free for a while.
+/// leases that placement assigns to it. It acquires free leases that placement assigns to other hosts only after these
+/// leases have stayed free for a while.
 package final class HeldLeases {
     package typealias Instant = ContinuousClock.Instant
     package typealias Shard = (number: Int, token: FenceToken)

@@ -1,8 +1,8 @@
 import FarmPolicy
 import StoreProtocol
 
-/// Chooses which missing leases a host requests: its assigned leases as soon as they are free, and leases of other hosts only
-/// after these have stayed free for a while.
+/// Chooses which missing leases a host requests: its assigned leases as soon as they are free, and leases that are
+/// assigned to other hosts only after these leases have stayed free for a while.
 struct LeaseDemand {
     /// The leases that are assigned to this host.
     var assigned: AssignedLeases

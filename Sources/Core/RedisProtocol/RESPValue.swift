@@ -21,7 +21,7 @@ package struct RESPServerError: Error, Equatable, Sendable {
     }
 }
 
-/// Each accessor returns nil if the reply has another type. Then the caller reports which type it expected.
+/// Each accessor returns nil if the reply has another type. In that case, the caller reports the type that it expected.
 extension RESPValue {
     /// The reply as an integer, clamped to ±`WholeNumber.limit`.
     package var integer: Int64? {

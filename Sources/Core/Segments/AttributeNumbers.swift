@@ -27,7 +27,8 @@ package struct AttributeNumbers: Sendable {
 
     /// The numbers of the bitmaps that together have the devices with the term, in ascending order; empty if no device
     /// has the term.
-    /// - Parameter today: the number of days since 1970-01-01 UTC. A later day counts as today.
+    /// - Parameter today: the number of days since 1970-01-01 UTC. A device that was last seen on a later day counts as
+    ///   seen today.
     package func numbers(of term: SegmentTerm, today: Int) -> [Int] {
         switch term {
         case .value(let attribute, let value):

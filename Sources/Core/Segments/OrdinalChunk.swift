@@ -21,12 +21,12 @@ package struct OrdinalChunk: Equatable, Sendable {
         for ordinal in ordinals { self[ordinal] = true }
     }
 
-    /// Reads the form in Redis; nil if `bytes` is neither a dense nor a sparse chunk.
+    /// Reads the bytes that Redis stores; nil if `bytes` is neither a dense nor a sparse chunk.
     package init?(bytes: [UInt8]) {
         guard formUnion(bytes: bytes) else { return nil }
     }
 
-    /// Adds the bits of a chunk that has the form in Redis.
+    /// Adds the bits of another chunk, given as the bytes that Redis stores.
     /// - Returns: false, without a change, if `bytes` is neither a dense nor a sparse chunk.
     package mutating func formUnion(bytes: [UInt8]) -> Bool {
         guard bytes.count != Self.denseBytes else {
@@ -56,7 +56,7 @@ package struct OrdinalChunk: Equatable, Sendable {
         return ordinals
     }
 
-    /// The form in Redis: sparse if the chunk has few bits.
+    /// The bytes as Redis stores them: sparse if the chunk has at most ``sparseLimit`` bits, otherwise dense.
     package var bytes: [UInt8] {
         guard count > Self.sparseLimit else {
             return ordinals.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }

@@ -14,7 +14,8 @@ package struct RandomSample<Element: Sendable>: Sendable {
     package init(size: Int) { self.size = size }
 
     /// Offers the next `count` elements of the stream.
-    /// - Parameter element: the element at an index in 0..<`count`. It is called only for elements that are chosen.
+    /// - Parameter element: the element at an index in 0..<`count`. The closure is called only for elements that are
+    ///   chosen.
     package mutating func offer(
         _ count: Int, using random: inout SeededRandom, _ element: (Int) -> Element
     ) {

@@ -21,7 +21,8 @@ package indirect enum SegmentExpression: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - alive: the devices of the chunk that can get pushes. The result contains no devices outside of this set.
-    ///   - chunk: the devices of the chunk that have a term. It is called at most once for each occurrence of a term.
+    ///   - chunk: the devices of the chunk that have a term. The closure is called at most once for each occurrence of
+    ///     a term.
     package func devices(
         among alive: OrdinalChunk, _ chunk: (SegmentTerm) throws -> OrdinalChunk
     ) rethrows -> OrdinalChunk {
@@ -51,7 +52,7 @@ package indirect enum SegmentExpression: Hashable, Sendable {
 }
 
 extension SegmentExpression: CustomStringConvertible {
-    /// The expression with the fewest parentheses. Reading it gives the same expression.
+    /// The text of the expression, with as few parentheses as possible. Parsing this text gives the same expression.
     package var description: String {
         switch self {
         case .all: "all"

@@ -35,7 +35,8 @@ extension Request {
         throw .unexpectedReply("\(Self.self) has no plain commands")
     }
 
-    /// Builds the whole command that runs the request. `hash` is what Redis returned when the script was loaded.
+    /// Builds the whole command that runs the request. `hash` is the hash of the script, which Redis returned when the
+    /// script was loaded.
     package func command(_ keys: Keys, hash: [UInt8]?) -> RESPCommand {
         var command = RESPCommand()
         if let script = Self.script {

@@ -14,8 +14,9 @@ package struct StreamBudget: ~Copyable, Sendable {
     private var isLimitedToOneStream: Bool
     private var isGoingAway = false
     private var remainingIDs: Int
-    /// A reduced stream limit for a slow or troubled gateway. The limit is halved when requests time out or many responses of a
-    /// round indicate trouble, and grows with each whole round of responses without trouble. nil means no reduction.
+    /// A reduced stream limit for a slow or troubled gateway. The limit is halved when requests time out or when many
+    /// responses of a round indicate trouble. The limit grows after each round without trouble. A round ends when it
+    /// has as many responses as the limit has streams. nil means no reduction.
     private var pace: Int?
     private var responsesOfRound = 0
     private var troublesOfRound = 0

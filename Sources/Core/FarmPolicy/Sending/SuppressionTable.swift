@@ -22,7 +22,7 @@ package struct SuppressionTable: Sendable {
     package var byteCount: Int { 16 * keys.count }
 
     /// Applies the latest record about a token and restarts the record's lifetime. Some reasons end when the app registers the
-    /// token again. A reason of this kind does not replace a reason that lasts in spite of a new registration.
+    /// token again. A reason that ends then does not replace a reason that lasts even after a new registration.
     ///
     /// - Parameter recorded: the time of the record in Unix seconds.
     package mutating func apply(_ record: SuppressionRecord, recorded: Int64) {
@@ -93,7 +93,7 @@ package struct SuppressionTable: Sendable {
         return hash == 0 ? 1 : hash
     }
 
-    /// Returns the slot of the key, or the free slot where it belongs.
+    /// Returns the slot of the key, or the free slot where the key belongs.
     private func slot(of key: UInt64) -> Int {
         var slot = Int(truncatingIfNeeded: key) & (keys.count - 1)
         while keys[slot] != 0, keys[slot] != key { slot = (slot + 1) & (keys.count - 1) }

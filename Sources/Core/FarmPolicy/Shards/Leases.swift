@@ -31,9 +31,9 @@ package struct LeaseClock: Hashable, Sendable {
 package struct HandOver: Sendable {
     /// The number of shards of one app that are withdrawn at the same time.
     package static let most = 4
-    /// How long a worker may take to await the responses to its pushes in flight and to report them.
+    /// How long a worker may take to receive the responses to its pushes in flight and to report the outcomes.
     package static let timeout = Duration.seconds(25)
-    /// How long a shard that its worker did not release in time is not withdrawn again.
+    /// If a worker did not release a shard in time, the shard is not withdrawn again for this long.
     package static let retryPause = Duration.seconds(30)
 
     private var since: [Int: Instant] = [:]
@@ -86,7 +86,7 @@ package struct HandOver: Sendable {
     }
 }
 
-/// Tracks since when leases of shards and intakes that another live host should own have been free.
+/// For each free lease that another live host should own: since when the lease has been free.
 ///
 /// The host that should own a lease may be unable to take it, so any host takes a lease that stays free for too long.
 package struct UnclaimedLeases<Lease: Hashable & Sendable>: Sendable {

@@ -145,7 +145,7 @@ package struct RecentKills: Hashable, Sendable {
 /// Only time in which this process itself ran counts. If this process or the machine stopped, the child's signs of
 /// life may be unread, or the child may have stopped too.
 package struct Watchdog: Hashable, Sendable {
-    /// A child hangs after this long without a sign of life.
+    /// A child counts as hung after this long without a sign of life.
     package static let timeout = Duration.seconds(10)
     /// Maximum silence that one check adds; checks are one second apart.
     private static let longestGap = Duration.seconds(2)

@@ -1,8 +1,8 @@
 /// The workers of a host: the number of workers, which workers serve, and which shards each worker serves.
 ///
 /// Workers have numbers from 0. While a worker is excluded (its process does not run) or quiet, other workers serve its shards; a
-/// fixed rule selects these workers. The shards return when the worker serves again. The shards of the
-/// remaining workers do not move.
+/// fixed rule selects these workers. The shards return to the worker when it serves again. Meanwhile, the other workers
+/// keep their own shards.
 package struct WorkerPlacement: Sendable {
     /// The number of workers that should run.
     package private(set) var size: Int
@@ -80,8 +80,8 @@ package struct WorkerPlacement: Sendable {
     }
 }
 
-/// Divides the shards among the workers evenly, to within one shard. With equal numbers of shards and workers, every host
-/// computes the same result.
+/// Divides the shards among the workers evenly, to within one shard. Hosts that have the same numbers of shards and of
+/// workers compute the same result.
 ///
 /// Adding or removing one worker moves as few shards as possible.
 package struct ShardMap: Hashable, Sendable {

@@ -1,6 +1,6 @@
 /// What a push service delivers to: for APNs, a device token.
 package struct DeviceAddress: Hashable, Sendable {
-    /// The push service that knows the address.
+    /// The push service that delivers to the address.
     package enum Service: UInt8, CaseIterable, Sendable {
         case apns = 0
 

@@ -1,4 +1,5 @@
-/// The limits of a stored device. The parser of inputs enforces them, and the reader of records relies on them.
+/// The limits of a stored device. The parser of inputs enforces the limits, and the reader of records relies on the
+/// limits.
 package enum DeviceLimits {
     /// The allowed length of a device id, in bytes of UTF-8.
     package static let idBytes = 1...256
@@ -17,7 +18,7 @@ package enum DeviceLimits {
     /// The largest number of devices whose ids, or whose addresses, have the same field in an index.
     static let collisions = 100
 
-    /// The first field that exceeds a limit; nil if all fields are within the limits.
+    /// The first field that is outside its limits; nil if all fields are within their limits.
     static func fault(in fields: DeviceFields) -> String? {
         if !idBytes.contains(fields.id.utf8.count) { return "id" }
         if let user = fields.user, !userBytes.contains(user.utf8.count) { return "user" }

@@ -1,6 +1,6 @@
 /// Why an input of the registry has no effect.
 package enum DeviceRefusal: Error, Equatable, Sendable {
-    /// The field exceeds a limit of ``DeviceLimits``.
+    /// The field is outside its limits in ``DeviceLimits``.
     case limit(field: String)
     /// No device has this id, so its tags cannot be changed.
     case unknownDevice(id: String)

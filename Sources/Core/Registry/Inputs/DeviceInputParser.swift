@@ -2,9 +2,10 @@ import PushModel
 
 /// What a device input may contain beyond the form of its values.
 package struct DeviceInputRules: Sendable {
-    /// The environment of an address that names none.
+    /// The environment of an address for which the input names no environment.
     package var environment: DeviceAddress.Environment
-    /// Whether a time zone exists. The argument has the form of a zone's name.
+    /// Whether a time zone exists. The argument always has the form of a zone's name, but a zone with this name may not
+    /// exist.
     package var hasZone: @Sendable (String) -> Bool
 
     /// The maximum number of tags in one list of a device input.
@@ -26,7 +27,7 @@ package struct DeviceInputRules: Sendable {
 /// device. `{"id", "remove": true}` removes a device. `{"id", "add_tags": […], "remove_tags": […]}` changes the tags
 /// of a device. `{"forget_user": …}` removes all devices of a user.
 package enum DeviceInputParser {
-    /// - Parameter raw: the entry's bytes from the producer.
+    /// - Parameter raw: the entry's bytes as the producer wrote them.
     package static func parse(
         _ raw: [UInt8], rules: DeviceInputRules = DeviceInputRules()
     ) throws(DeviceInputError) -> DeviceInput {

@@ -148,7 +148,7 @@ extension DeviceInputReader {
     /// Adds an address whose fields have been read.
     ///
     /// - Parameters:
-    ///   - prefix: the name of the address, such as `addresses[2]`; empty if its fields stand beside `id`.
+    ///   - prefix: the name of the address, such as `addresses[2]`; empty if its fields are in the same object as `id`.
     ///   - start: the offset of the object with the fields.
     private mutating func append(
         _ draft: DeviceAddressDraft, _ prefix: String, at start: Int

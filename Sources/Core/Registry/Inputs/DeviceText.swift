@@ -1,6 +1,6 @@
 import PushModel
 
-/// The rules for texts of a device input. Each rule has a phrase that follows "must be".
+/// The rules for texts of a device input. For each rule, a phrase continues error messages after "must be".
 enum DeviceText {
     private static let longestID = DeviceLimits.idBytes.upperBound
     static let idRule =
@@ -47,7 +47,7 @@ enum DeviceText {
     /// does not have the form of a tag.
     ///
     /// A tag is two to eight letters, then subtags of one to eight letters and digits. The last subtag has at
-    /// least two characters. Whether the subtags are registered is not checked.
+    /// least two characters. The function does not check whether the subtags are registered.
     /// - Source: RFC 5646, sections 2.1 and 2.1.1.
     static func language(_ text: String) -> String? {
         guard text.utf8.count <= longestLanguage else { return nil }

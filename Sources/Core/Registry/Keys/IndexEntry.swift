@@ -12,7 +12,7 @@ package struct IndexEntry: Equatable, Sendable {
 
     /// Reads an entry.
     ///
-    /// - Parameter partition: the partition of the bucket, which entries of the index by id do not repeat.
+    /// - Parameter partition: the partition of the bucket. Entries of the index by id do not contain the partition.
     /// - Returns: nil unless the length is a multiple of three (index by id) or of four bytes (other indexes).
     package init?(bytes: [UInt8], of index: RegistryIndex, in partition: Int) {
         let size = index.placeBytes

@@ -1,6 +1,7 @@
 import PushModel
 
-/// The hash of a device id, of an address or of a user id. It decides the partition, the bucket and the field of an index entry.
+/// The hash of a device id, of an address or of a user id. The hash decides the partition, the bucket and the field of
+/// an index entry.
 ///
 /// The value is XXH64 with seed 0. The partition is the value modulo the number of partitions. The field of an index entry is the
 /// six highest bytes, and the bucket depends on these six bytes only, so that a bucket can be divided without reading records.

@@ -26,7 +26,7 @@ extension DeviceInput {
         return portions
     }
 
-    /// How much work the input is: 1 for an ordinary device, more for one with many tags or long addresses.
+    /// How much work the input is: 1 for an ordinary device, more for a device with many tags or long addresses.
     private var weight: Int {
         switch self {
         case .set(let fields):

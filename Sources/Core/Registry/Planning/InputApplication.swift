@@ -104,7 +104,7 @@ struct InputApplication {
         if let place = places.first(where: devices.unreadable.contains) { throw .unreadableRecord(place) }
     }
 
-    /// Checks that the entry has fewer than `most` places, or that the device is one of them.
+    /// Checks that the entry has fewer than `most` places, or that `place` is one of these places.
     private func checkRoom(
         _ key: EntryKey, for place: DevicePlace?, most: Int, _ refusal: DeviceRefusal
     ) throws(DeviceRefusal) {

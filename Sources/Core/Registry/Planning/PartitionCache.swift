@@ -6,7 +6,7 @@ package struct PartitionCache: Equatable, Sendable {
     package internal(set) var version: Int
     /// The lowest ordinal that was never used.
     package internal(set) var next: Int
-    /// The number of devices. The other ordinals below ``next`` are free.
+    /// The number of devices. Ordinals below ``next`` that no device has are free.
     package internal(set) var devices: Int
     package internal(set) var names: AttributeNames
     private var entries: [RegistryIndex: Int] = [:]
@@ -30,7 +30,7 @@ package struct PartitionCache: Equatable, Sendable {
     package func entries(of index: RegistryIndex) -> Int { entries[index, default: 0] }
     package func buckets(of index: RegistryIndex) -> Int { buckets[index, default: 1] }
 
-    /// Counts a change that was applied without any commands.
+    /// Counts a change of the partition that changes nothing but the version.
     package mutating func countVersion() { version += 1 }
 
     mutating func add(entries count: Int, to index: RegistryIndex) {

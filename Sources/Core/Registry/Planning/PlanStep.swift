@@ -13,7 +13,8 @@ package enum PlanStep: CaseIterable, Sendable {
     case point
 }
 
-/// The changes of one partition in one step. They are applied together, or not at all.
+/// The changes of one partition in one step. Redis applies all changes of a step and partition together, or none of
+/// them.
 package struct PlannedChanges: Sendable {
     package let partition: Int
     /// The version that the partition must have.

@@ -16,7 +16,7 @@ struct PlannedDevices {
     private var byAddress: [[UInt8]: [DevicePlace]] = [:]
     private var byUser: [[UInt8]: Set<DevicePlace>] = [:]
 
-    /// Adds what was read at a place.
+    /// Adds the record that was read at a place.
     ///
     /// - Parameter bytes: the record; nil if there is none.
     mutating func add(_ bytes: [UInt8]?, at place: DevicePlace, names: AttributeNames) {
@@ -46,7 +46,7 @@ struct PlannedDevices {
         if let user = record.user { byUser[Array(user.utf8)]?.remove(place) }
     }
 
-    /// Removes the address from all devices but one.
+    /// Removes the address from all devices except the device at `place`.
     mutating func leave(_ address: DeviceAddress, except place: DevicePlace) {
         let identity = address.identity
         for owner in byAddress[identity] ?? [] where owner != place {

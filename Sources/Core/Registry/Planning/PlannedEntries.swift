@@ -34,7 +34,7 @@ struct PlannedEntries {
 
     subscript(key: EntryKey) -> PlannedEntry? { all[key] }
 
-    /// Adds what was read. Bytes that are not an entry count as an empty entry, which the plan replaces.
+    /// Adds an entry that was read. Bytes that are not an entry count as an empty entry, which the plan replaces.
     mutating func add(_ bytes: [UInt8]?, as key: EntryKey, partitions: Int) {
         var entry = bytes.flatMap { IndexEntry(bytes: $0, of: key.index, in: key.partition) } ?? IndexEntry()
         for place in entry.places where place.partition >= partitions { entry.remove(place) }

@@ -1,6 +1,6 @@
 import StoreProtocol
 
-/// The changes of the records of one partition in one step, and of its free ordinals.
+/// The changes of one partition's records and free ordinals in one step.
 struct RecordChanges {
     private(set) var changes: [PartitionChange] = []
     /// The number of devices that the step adds or, if negative, removes.

@@ -32,11 +32,11 @@ package struct RegistryPlan {
     /// The result of each input, in order. Empty until the plan has read the devices.
     package private(set) var results: [DeviceResult] = []
     private var steps: [PlanStep: [PlannedChanges]] = [:]
-    /// What is known of each partition after all steps.
+    /// The state of each partition after all steps, as the plan computes it.
     package private(set) var after: [PartitionCache]
 
     /// - Parameters:
-    ///   - partitions: what is known of each partition.
+    ///   - partitions: the last known state of each partition.
     ///   - now: the time in Unix seconds.
     ///   - reusableBefore: ordinals that were freed before this time, in Unix seconds, may be given to new devices.
     package init(

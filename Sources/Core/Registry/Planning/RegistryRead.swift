@@ -33,7 +33,7 @@ package enum RegistryReply: Sendable {
     case members([String])
 }
 
-/// Why a plan cannot go on. The registry is damaged, or a reply has the wrong form.
+/// Why a plan cannot continue. The registry is damaged, or a reply has the wrong form.
 package enum RegistryPlanError: Error, Equatable, Sendable {
     /// The partition has another version than the caller knows, so another writer has changed it.
     case stale(partition: Int, version: Int)

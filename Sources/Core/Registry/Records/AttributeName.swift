@@ -4,7 +4,7 @@ package import Segments
 ///
 /// Names are equal if their texts are canonically equivalent in Unicode.
 package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
-    /// The field of the hash `names`.
+    /// The name as a text, which is a field of the hash `names`.
     package let text: String
 
     /// Creates a name from a field of the hash `names`.
@@ -15,7 +15,7 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
         text = "\(attribute.rawValue):\(value)"
     }
 
-    /// The devices that can get pushes.
+    /// The name of the attribute of all devices that can get pushes.
     package static let alive = AttributeName(text: "alive")
 
     package static func tag(_ tag: String) -> Self { Self(.tag, tag) }
@@ -31,7 +31,7 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
         Self(.environment, environment.name)
     }
 
-    /// The devices that were last seen on this day.
+    /// The name of the attribute of all devices that were last seen on this day.
     ///
     /// - Parameter day: a number of days since 1970 in UTC.
     package static func seen(day: Int) -> Self { Self(text: "seen:\(day)") }

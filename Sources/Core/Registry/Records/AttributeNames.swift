@@ -1,4 +1,5 @@
-/// The dictionary of a partition: attribute names and their numbers. Records and keys of bitmaps have the numbers.
+/// The dictionary of a partition: attribute names and their numbers. Records and the keys of bitmaps contain the
+/// numbers in place of the names.
 ///
 /// A partition never removes a name, and never changes a number.
 package struct AttributeNames: Equatable, Sendable {
@@ -40,7 +41,7 @@ package struct AttributeNames: Equatable, Sendable {
         return highest
     }
 
-    /// Adds all names that are new, or none.
+    /// Adds all new names; adds none if the dictionary has no room for all of them.
     ///
     /// - Returns: the first name for which there is no room; nil if all names have numbers now.
     mutating func add(all names: some Sequence<AttributeName>) -> AttributeName? {

@@ -49,7 +49,8 @@ package struct DeviceRecord: Equatable, Sendable {
 
     package subscript(detail: Detail) -> String? { details[detail] }
 
-    /// Times before 1970 become 1970. An address cannot be older than the device.
+    /// Times before 1970 become 1970. If an address has an earlier time than the device, the address gets the time of
+    /// the device's registration.
     package init(
         id: String, user: String?, addresses: [Address], tags: some Sequence<String>,
         details: [Detail: String], registered: Int64, lastSeenDay: Int
@@ -93,7 +94,8 @@ package struct DeviceRecord: Equatable, Sendable {
             && one.registered == other.registered && one.lastSeenDay == other.lastSeenDay
     }
 
-    /// Whether the device belongs to the user, or to none if `user` is nil. Users are compared by their bytes.
+    /// Whether the device belongs to the user; with nil, whether the device belongs to no user. Users are compared by
+    /// their bytes.
     package func isOf(user: String?) -> Bool {
         guard let user, let own = self.user else { return user == nil && self.user == nil }
         return own.utf8.elementsEqual(user.utf8)
@@ -112,7 +114,7 @@ package struct DeviceRecord: Equatable, Sendable {
         addresses.removeAll { $0.address.identity == identity }
     }
 
-    /// Adds and then removes tags.
+    /// Adds tags, and then removes tags.
     package mutating func change(addTags: [String], removeTags: [String]) {
         tags = Set(tags).union(addTags).subtracting(removeTags).sorted()
     }

@@ -24,7 +24,7 @@ package enum DeviceRecordError: Error, Equatable, Sendable {
 /// - `lastSeenDay`
 /// - flags, one byte: bits 0 to 5 for the values of ``DeviceRecord/Detail``, bit 6 for the user
 /// - for each detail with a set bit: its name
-/// - number of tags, then for each tag the difference between its name and the one before it, in ascending order
+/// - number of tags, then for each tag the difference between its name and the name before it, in ascending order
 /// - number of bytes of the id, then the id
 /// - if bit 6 is set: number of bytes of the user id, then the user id
 /// - number of addresses, then for each: one byte with kind (bits 4 to 7), service (bits 1 to 3) and environment (bit 0); `since`

@@ -9,7 +9,8 @@ package enum CapPeriod: String, CaseIterable, Hashable, Sendable {
 
     /// One hour, day or week of a zone's calendar.
     package struct Bucket: Hashable, Sendable {
-        /// Counts the periods since 1970 in local time. The hour of 1970-01-01 00:00, that day, and its week have the number 0.
+        /// The number of periods of this kind since 1970 in local time. The hour of 1970-01-01 00:00, that day, and its
+        /// week have the number 0.
         package let number: Int64
         /// The first time of the period, which belongs to the period.
         package let start: UTCTime

@@ -5,7 +5,7 @@ import PushModel
 ///
 /// If the expression restricts both kinds of day, a day matches if either kind matches. A field with all values, such as `*` or
 /// `1-31`, restricts nothing.
-/// - Source: POSIX.1-2017, "crontab", with names, and steps of ranges.
+/// - Source: POSIX.1-2017, "crontab". Names and steps of ranges are additions to POSIX.
 package struct CronExpression: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of an expression in bytes.
     package static let longest = 256
@@ -73,7 +73,7 @@ package struct CronExpression: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Returns the first local time of the expression that is not before a local time, both in minutes since 1970-01-01 00:00.
+    /// Returns the first local time of the expression at or after `minute`. Both are minutes since 1970-01-01 00:00.
     private func nextMatch(from minute: Int64) -> Int64? {
         var (day, minuteOfDay) = minute.dividedDown(by: 1440)
         let end = day + Self.daysToSearch

@@ -95,7 +95,7 @@ private struct CronItem {
         return stride(from: first, through: end, by: step)
     }
 
-    /// The greatest value of the field. The day of the week ends with 6, because 7 is 0 again.
+    /// The greatest value of the field. The day of the week ends with 6, because 7 means Sunday, as 0 does.
     private var last: Int { field == .weekday ? 6 : field.range.upperBound }
 
     private func value(_ text: Substring) throws(CronError) -> Int {

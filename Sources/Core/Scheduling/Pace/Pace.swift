@@ -1,11 +1,12 @@
 /// Decides how many pushes of a campaign may be sent now.
 ///
-/// Sends only at allowed times. Pushes that are spread evenly have the rate: pushes left divided by sending time left. So the
-/// rate rises a little after a pause or an outage, and the time without sending is never made up in a burst.
+/// A pace permits pushes only at allowed times. Pushes that are spread evenly have the rate: pushes left divided by
+/// sending time left. So the rate rises a little after a pause or an outage, and the time without sending is never made
+/// up in a burst.
 ///
 /// **Bounds.** Let R be the highest rate that the pace had in a second of the monotonic clock. In this second the pace permits
-/// at most R × 1.1 + 1 pushes, because the credit at its start is at most R × 0.1 + 1. R never exceeds the ceiling. Jumps of
-/// the wall clock move the allowed times, but only the monotonic clock earns credit.
+/// at most R × 1.1 + 1 pushes, because the credit at the start of the second is at most R × 0.1 + 1. R never exceeds
+/// the ceiling. Jumps of the wall clock move the allowed times, but only the monotonic clock earns credit.
 ///
 /// **Completeness.** Evenly spread pushes are all sent by the end if the ceiling allows, the caller asks at least ten times a
 /// second, and the last pause ends three seconds before the last allowed time.
@@ -13,20 +14,20 @@ package struct Pace: Sendable {
     /// A point on the monotonic clock.
     package typealias Instant = ContinuousClock.Instant
 
-    /// The credit is at most one push and the pushes of this many seconds.
+    /// The credit is at most one push plus the pushes of this many seconds at the present rate.
     private static let burst = 0.1
     /// An even rate is computed as if the allowed times ended this many milliseconds earlier. The reserve absorbs late
-    /// calls. It is at most a fiftieth of the allowed times.
+    /// calls. The reserve is at most a fiftieth of the allowed times.
     private static let longestReserve: Int64 = 2_000
-    /// When fewer milliseconds are left, the even rate no longer changes, because a division by a very short time would
-    /// give a very high rate. This is at most a tenth of the allowed times.
+    /// When fewer than this many milliseconds are left, the even rate no longer changes, because a division by a very
+    /// short time would give a very high rate. The number is at most a tenth of the allowed times.
     private static let longestHold: Int64 = 1_000
 
     private let times: TimeSpans
     private let isEven: Bool
     private let reserve: Int64
     private let hold: Int64
-    /// The most pushes a second.
+    /// The highest allowed rate in pushes a second.
     package private(set) var ceiling: Double
     /// The rate of the last call in pushes a second; 0 before the first call at an allowed time.
     package private(set) var rate = 0.0
@@ -35,8 +36,8 @@ package struct Pace: Sendable {
 
     /// - Parameters:
     ///   - times: the times at which the campaign may send.
-    ///   - isEven: whether to spread the pushes evenly over the times. Otherwise the pace is the ceiling.
-    ///   - ceiling: the most pushes a second, above 0.
+    ///   - isEven: whether to spread the pushes evenly over the times. If false, the campaign sends at the ceiling.
+    ///   - ceiling: the highest allowed rate in pushes a second, above 0.
     package init(_ times: TimeSpans, isEven: Bool, ceiling: Double) {
         precondition(ceiling > 0, "a ceiling of \(ceiling) pushes a second")
         (self.times, self.isEven, self.ceiling) = (times, isEven, ceiling)
@@ -44,8 +45,8 @@ package struct Pace: Sendable {
         hold = max(1, min(Self.longestHold, times.total / 10))
     }
 
-    /// Changes the most pushes a second, which remains above 0. With a lower rate, the next call to ``available(left:at:_:)``
-    /// also lowers the credit.
+    /// Changes the highest allowed rate in pushes a second, which must be above 0. With a lower rate, the next call to
+    /// ``available(left:at:_:)`` also lowers the credit.
     package mutating func change(ceiling: Double) {
         precondition(ceiling > 0, "a ceiling of \(ceiling) pushes a second")
         self.ceiling = ceiling

@@ -2,7 +2,7 @@ import PushModel
 
 /// Minutes of the hour in which a campaign sends nothing, because other systems have most work at these times.
 ///
-/// The minutes are those of a zone's clocks. India's clocks, for example, differ from UTC by half an hour.
+/// The minutes are those of a zone's clocks. In India, for example, minute 0 is minute 30 of UTC.
 package struct AvoidedMinutes: Hashable, Sendable {
     /// Bit n is set if minute n is avoided.
     private var bits: UInt64 = 0
@@ -54,7 +54,7 @@ package struct AvoidedMinutes: Hashable, Sendable {
         return TimeSpans(parts)
     }
 
-    /// The allowed parts of an hour in seconds.
+    /// The allowed parts of an hour, in seconds from the start of the hour.
     private var allowedRuns: [Range<Int64>] {
         var runs: [Range<Int64>] = []
         for minute in 0..<60 where !contains(minute) {

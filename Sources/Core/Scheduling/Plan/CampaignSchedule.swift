@@ -1,6 +1,6 @@
 package import PushModel
 
-/// Why a schedule cannot be meant as it is written.
+/// Why a schedule is invalid, and in which field.
 package struct ScheduleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field of the campaign, as producers write the field.
     package enum Field: String, Sendable {
@@ -43,7 +43,7 @@ package struct CampaignSchedule: Hashable, Sendable {
             case resume
         }
 
-        /// The share of the audience that has the push after this stage, above 0 and at most 1.
+        /// The share of the audience to which the push was sent when this stage ends, above 0 and at most 1.
         package let share: Double
         package let gate: Gate
 

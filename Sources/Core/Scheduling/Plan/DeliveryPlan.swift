@@ -1,4 +1,4 @@
-/// What a campaign will send when, before anything is sent.
+/// When a campaign will send which pushes, computed before anything is sent.
 ///
 /// The plan assumes that no device finishes early: each round is as large as the audience. A row covers the time from its first
 /// to its last push; avoided minutes and, with a rate, the rows of zones whose windows end earlier interrupt a row.

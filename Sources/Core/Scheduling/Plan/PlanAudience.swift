@@ -22,7 +22,7 @@ struct PlanGroup {
     let window: Range<UTCTime>
     /// The window without avoided minutes.
     let allowed: TimeSpans
-    /// The window as people read it, such as `05:00–07:00 Europe/Berlin`; nil without a window.
+    /// The window in words for error messages, such as `05:00–07:00 Europe/Berlin`; nil without a window.
     let name: String?
 }
 

@@ -4,7 +4,7 @@ package import PushModel
 package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The farm has no rules for a zone that the campaign or the configuration names.
     case unknownZone(String)
-    /// The window of a date is over.
+    /// The window on the date of the campaign has already ended.
     case windowHasPassed(window: String, zone: String, date: CivilDate, devices: Int, ended: UTCTime)
     /// The window has no time at which the campaign may send: the clocks skip the window, or all its minutes are avoided.
     case noTime(window: String, zone: String, devices: Int)
@@ -17,7 +17,8 @@ package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The plan would have more rows than ``DeliveryPlan/mostRows``.
     case tooManyRows(Int)
 
-    /// The needed and the available time of a window or, without a window, of the longest plan. All times are in milliseconds.
+    /// The time that the pushes need, and the time that is available: in the window or, without a window, in the
+    /// longest allowed plan. All times are in milliseconds.
     package struct Shortage: Hashable, Sendable {
         package let pushes: Int
         /// Pushes a second; nil if the schedule gives a duration instead of a rate.

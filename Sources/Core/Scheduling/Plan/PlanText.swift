@@ -33,7 +33,8 @@ enum PlanText {
         }
     }
 
-    /// Two durations that differ. If the greatest units do not show the difference, the texts have all units.
+    /// The texts of two different durations. If the greatest units do not show the difference, the texts have all
+    /// units.
     static func durations(_ first: Int64, _ second: Int64) -> (String, String) {
         let short = (duration(first), duration(second))
         return short.0 == short.1 && first != second ? (exact(first), exact(second)) : short

@@ -111,8 +111,8 @@ struct RoundPlanner {
         Double(group.devices) * 1000 / Double(max(1000, milliseconds))
     }
 
-    /// Returns a section for each stage, with the waits between them. A wait counts as time in which the campaign could send,
-    /// so it never ends early.
+    /// Returns a section for each stage, with the waits between them. A wait counts as time in which the campaign could
+    /// send, so the wait never ends early.
     private func firstRound(needed: Int64) -> [PlanSection] {
         guard !schedule.stages.isEmpty else {
             let times = free.slice(0..<needed)
@@ -161,7 +161,7 @@ enum PlanShare {
     static func of(_ whole: Int64, _ part: Int, _ of: Int) -> Int64 {
         guard of > 0, part > 0 else { return 0 }
         let product = whole.multipliedFullWidth(by: Int64(part))
-        // The quotient fits, because part is at most of.
+        // The quotient fits into an Int64, because `part` is less than `of`.
         return part >= of ? whole : Int64(of).dividingFullWidth(product).quotient
     }
 }

@@ -4,9 +4,9 @@
 /// the times between its ranges.
 package struct TimeSpans: Hashable, Sendable {
     package let ranges: [Range<UTCTime>]
-    /// For each range, the milliseconds of the set before the range.
+    /// For each range, how many milliseconds of the set are before the range.
     private let positions: [Int64]
-    /// The milliseconds of the set.
+    /// The total length of the ranges in milliseconds.
     package let total: Int64
 
     package static let empty = TimeSpans([])
@@ -44,14 +44,14 @@ package struct TimeSpans: Hashable, Sendable {
         ranges[checked: (lastIndex(startingBy: time) ?? -1) + 1]
     }
 
-    /// Returns the milliseconds of the set before a time.
+    /// Returns how many milliseconds of the set are before a time.
     package func position(of time: UTCTime) -> Int64 {
         guard let index = lastIndex(startingBy: time) else { return 0 }
         let inRange = min(time, ranges[index].upperBound).milliseconds - ranges[index].lowerBound.milliseconds
         return positions[index] + inRange
     }
 
-    /// Returns the milliseconds of the set at a time and later.
+    /// Returns how many milliseconds of the set are at a time or later.
     package func remaining(at time: UTCTime) -> Int64 { total - position(of: time) }
 
     /// Returns the part of the set between two positions. The positions may lie outside the set.

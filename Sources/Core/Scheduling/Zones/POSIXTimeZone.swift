@@ -2,7 +2,7 @@ import PushModel
 
 /// The rule of a zone for all years, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 ///
-/// Offsets are written west of UTC, so Berlin has -1. Daylight-saving time may be behind standard time, as in Dublin's
+/// Offsets count hours west of UTC, so Berlin has -1. Daylight-saving time may be behind standard time, as in Dublin's
 /// rule `IST-1GMT0,M10.5.0,M3.5.0/1`.
 /// - Source: POSIX.1-2017, section 8.3, "TZ"; RFC 8536, section 3.3.1, which allows times of day of ±167 hours.
 struct POSIXTimeZone: Hashable, Sendable {

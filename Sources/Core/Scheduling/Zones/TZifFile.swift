@@ -20,9 +20,9 @@ package struct TZifFile: Hashable, Sendable {
 
     /// The times at which the zone's offset changes, in seconds since 1970; ascending.
     let changes: [Int64]
-    /// For each time of ``changes``, the index in ``types`` of the offset from then on.
+    /// For each time of ``changes``, the index in ``types`` of the offset that begins at this time.
     let typeIndexes: [Int]
-    /// The offsets of the zone. The first is used before the first change. There is at least one.
+    /// The offsets of the zone. The first offset is used before the first change. A file has at least one offset.
     let types: [LocalTimeType]
     /// The rule for times after the last change; nil if the last offset remains.
     let rule: POSIXTimeZone?

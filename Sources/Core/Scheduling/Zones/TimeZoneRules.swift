@@ -113,7 +113,8 @@ package struct TimeZoneRules: Hashable, Sendable {
         return low > 0 ? low - 1 : nil
     }
 
-    /// Returns the period by the rule for later years, cut at the last change of the file.
+    /// Returns the period of a time by the rule for later years. The period begins no earlier than the file's last
+    /// change.
     private func period(of rule: POSIXTimeZone, at second: Int64, after start: Int64) -> Period {
         let year = LocalTime(seconds: second).date.year
         // A time of day of ±167 hours moves a change by at most a week, so the neighbours of the year are enough.

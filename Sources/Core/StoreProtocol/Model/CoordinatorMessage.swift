@@ -12,7 +12,7 @@ package enum CoordinatorMessage: Equatable, Sendable {
     case feedback(app: String)
     /// An operator requested an operation.
     case operation
-    /// Quarantined shards are resumed.
+    /// An operator resumed quarantined shards, so receivers end all quarantines of shards.
     case quarantineReleased
 
     package init(_ text: String) {

@@ -5,7 +5,7 @@ package enum LeaseID: Hashable, Sendable {
     case intake
     case shard(Int)
 
-    /// The field's name in the owners hash.
+    /// The name of the lease's field in the owners hash.
     package var name: String {
         switch self {
         case .intake: "intake"

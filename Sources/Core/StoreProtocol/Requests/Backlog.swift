@@ -15,7 +15,8 @@ package struct ReadDepths: Request {
         package let paused: Int
         /// Number of pushes that are in a batch or in a results entry.
         package let open: Int
-        /// The numbers of batches of each shard.
+        /// For each shard, the number of ready batches of each lane, and the number of batches that workers checked
+        /// out.
         package let shards: [Shard]
 
         /// The reply if all queues of this many shards are empty.

@@ -5,7 +5,7 @@ package import RedisProtocol
 package struct Checkout: Request {
     package struct Batch: Sendable {
         package let id: BatchID
-        /// The number of this delivery of the batch. Reports contain it.
+        /// The number of this delivery of the batch. Reports contain this number.
         package let delivery: Int
         /// The worker may send the positions below this number. If the worker is lost, Redis treats these positions as suspects.
         package let granted: Int
@@ -137,7 +137,7 @@ package struct QuarantineBatch: Request {
 /// Returns unfinished batches of one shard. The worker guarantees that none of their pushes is in flight.
 package struct PutBack: Request {
     package static var script: Script? { .putback }
-    /// How many of these batches the worker had according to Redis.
+    /// How many of the returned batches the worker had according to Redis.
     package typealias Reply = Int
 
     package var token: FenceToken

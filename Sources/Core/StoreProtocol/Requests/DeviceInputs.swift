@@ -22,7 +22,7 @@ package struct TakeDevices: Request {
     ///   - maxBytes: maximum bytes of all inputs in one reply. The first input is returned even if it exceeds this limit.
     ///   - maxInputBytes: maximum bytes of one input. A larger input is refused.
     ///   - process: the unique name of a process that tries the first taken input alone, because the input may have crashed an
-    ///     earlier process. Nil: this process has survived its last try, and takes more inputs.
+    ///     earlier process. Nil after this process has survived a try; the call may then return several inputs.
     package init(
         token: FenceToken, maxInputs: Int, maxBytes: Int, maxInputBytes: Int, triedBy process: String? = nil
     ) {
@@ -31,7 +31,7 @@ package struct TakeDevices: Request {
         ]
     }
 
-    /// When an input has ended this many processes that tried it, the input is refused as poison.
+    /// The number of processes that may crash while they try an input. Then the input is refused as poison.
     private static let mostTries = 3
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

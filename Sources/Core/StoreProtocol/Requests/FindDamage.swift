@@ -70,7 +70,7 @@ package struct FindDamage: Request {
         ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead_letters", "audit"]),
     ]
 
-    /// Errors are accepted, so that a key that the Redis user may not read is skipped.
+    /// Error replies are accepted, because the Redis user may not be allowed to read every key; such keys are skipped.
     package static var readsErrors: Bool { true }
 
     private func checks(_ keys: Keys) -> [(key: [UInt8], kind: String)] {

@@ -102,8 +102,8 @@ package struct Refuse: Request {
 
 /// Counts an exit of the intake process against the taken jobs that it was processing.
 ///
-/// A job that causes `limit` exits is refused. The first exit counts even if several jobs were in process. Later exits count only
-/// if the job was the only job in process.
+/// A job that causes `limit` exits is refused. The first exit counts even if the intake was processing several jobs.
+/// Later exits count only if the intake was processing no other job.
 package struct RecordIntakeCrash: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of taken jobs that are processed one by one from now on.
