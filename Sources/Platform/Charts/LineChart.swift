@@ -84,7 +84,7 @@ package struct LineChart {
         }
     }
 
-    /// Returns a round distance between ticks.
+    /// Returns a round number, at least `least`, for the distance between ticks.
     private static func step(atLeast least: Double) -> Double {
         let power = pow(10, log10(max(least, 1e-9)).rounded(.down))
         return [1, 2, 5, 10].map { $0 * power }.first { $0 >= least * (1 - 1e-9) } ?? least

@@ -1,6 +1,6 @@
 import POSIX
 
-/// The system clock. Use it for times that are exchanged with other systems, and never for timeouts.
+/// The system clock. Use this clock for times that are exchanged with other systems, and never for timeouts.
 package enum WallClock {
     /// Seconds since 1970.
     package static var seconds: Int64 { milliseconds / 1000 }

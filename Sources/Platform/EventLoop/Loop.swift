@@ -47,7 +47,7 @@ package actor Loop {
     @inline(__always)
     package static func assumeIsolated<Value>(_ body: @Loop () throws -> Value) rethrows -> Value {
         precondition(LoopExecutor.shared.isOnLoopThread, "a callback of the loop ran on another thread")
-        // The check above proves at run time that this thread has the isolation of the closure's type.
+        // The check above proves at run time that this thread runs the loop, as the closure's type requires.
         return try withoutActuallyEscaping(body) {
             try unsafeBitCast($0, to: (() throws -> Value).self)()
         }

@@ -22,7 +22,7 @@
         /// The action that the caller of ``hit(_:of:)`` must carry out. `hit` itself carries out kill, crash, stop and delay.
         package enum Action: Sendable {
             case pass
-            /// The caller does not make the call, or drops the call's reply.
+            /// The caller does not send the request, or drops its reply.
             case drop
             case dup
             case error

@@ -28,7 +28,7 @@ package enum SystemFailure: Error, Hashable, Sendable, CustomStringConvertible {
 package enum SmallFile {
     /// - Parameter limit: larger files are refused.
     package static func read(_ path: String, limit: Int = 1 << 20) throws(SystemFailure) -> [UInt8] {
-        // A pipe without a writer must not block the process.
+        // Without O_NONBLOCK, opening a pipe that has no writer would block the process.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }

@@ -33,8 +33,8 @@ package final class RESPReader {
             preconditionFailure("redisReaderCreateWithFunctions: out of memory")
         }
         self.reader = reader
-        // hiredis's own limit (16 KiB) would free and grow the buffer all the time. Without a limit the buffer would keep
-        // the size of the largest reply.
+        // With hiredis's default limit (16 KiB), hiredis would free the buffer and allocate it again all the time.
+        // Without a limit the buffer would keep the size of the largest reply.
         reader.pointee.maxbuf = 1 << 20
         reader.pointee.privdata = Unmanaged.passUnretained(self).toOpaque()
     }
@@ -85,7 +85,8 @@ package final class RESPReader {
 }
 
 extension RESPReader {
-    /// A pointer that stands for a reply: hiredis only checks that the pointer is not nil. The builder holds the replies.
+    /// A pointer that stands for a reply: hiredis only checks that the pointer is not nil. ``RESPBuilder`` stores the
+    /// replies.
     private static var present: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
 
     private static func callbacks() -> redisReplyObjectFunctions {

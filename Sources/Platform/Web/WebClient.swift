@@ -49,7 +49,8 @@ package import Transport
         var response = ResponseStatus()
         var result: Result<Int, Failure>?
         func finish(_ found: Result<Int, Failure>) {
-            // The end of the connection often arrives in the same turn. Only the first result counts.
+            // The end of the connection often arrives in the same turn as the response. Only the first of the two
+            // results counts.
             if result == nil { result = found }
             end.signal()
         }

@@ -19,7 +19,7 @@ struct PayloadCheck {
         return backgroundFault(of: payload).map { (.backgroundWith($0.key), $0.position) }
     }
 
-    /// The reason for a developer why a payload of `bytes` bytes is refused.
+    /// A text for developers that explains why a payload of `bytes` bytes is refused.
     func reason(tooLarge bytes: Int) -> String {
         "the payload has \(bytes) bytes; push_type \"\(pushType.name)\" allows at most \(limit)"
     }
@@ -61,7 +61,7 @@ package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
         "\"content-available\" alone shows nothing with push_type \"alert\"; use push_type \"background\""
     case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"
 
-    /// The number of payloads that are checked in a job with a payload for each push.
+    /// If a job has a payload for each push, only this number of payloads is checked for warnings.
     package static let mostChecked = 8
 
     /// The first warning about a payload. The payload must be a valid JSON object.

@@ -1,13 +1,13 @@
 /// The `apns-id` of a push. The same job and token always give the same id, so logs of several systems can be compared.
 ///
 /// The id consists of the XXH64 with seed 1 and with seed 2, big-endian. The hash input is the job's id in UTF-8, a zero byte and
-/// the token's raw bytes. The form is a UUID of version 4 (RFC 9562, 5.4), because some gateways and proxies accept no later
-/// version.
+/// the token's raw bytes. The form is a UUID of version 4 (RFC 9562, 5.4), because some gateways and proxies refuse UUIDs of a
+/// later version.
 package struct PushID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 
-    /// The part of the ids that all pushes of a job share. This part is computed once for each segment.
+    /// The part of the ids that all pushes of a job share. This part is computed once for each segment of a batch.
     package struct Job: Sendable {
         private var first = XXH64(seed: 1)
         private var second = XXH64(seed: 2)
@@ -41,14 +41,14 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The mark of the push in audit records: the upper half of the push's id, with the version number 8.
-    /// Ids had version 8 before they got version 4, so a push's mark has not changed.
+    /// Older releases used version 8 for ids. The mark keeps version 8, so a push has the same mark in all releases.
     package var mark: UInt64 { Self.marked(high) }
 
     private static func marked(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
     private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000 }
 
     /// Reads the text form in upper or lower case; nil if the text is not a UUID.
-    /// An id of version 8, from an older release, becomes the same push's id of version 4.
+    /// An id of version 8, from an older release, is converted to the same push's id of version 4.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12],

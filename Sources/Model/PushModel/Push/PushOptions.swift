@@ -9,14 +9,14 @@ package struct PushOptions: Hashable, Sendable {
     package var deadline: Int64?
     /// The `apns-collapse-id` header, at most 64 bytes.
     package var collapseID: String?
-    /// The job's own topic, at most 255 bytes; nil: ``PushType/topic(ofApp:)``.
+    /// The job's own topic, at most 255 bytes; nil: the topic is ``PushType/topic(ofApp:)``.
     package var topic: String?
     package var receipts: Receipts
     package var delivery: DeliveryGuarantee
     /// The maximum number of attempts to send a push, 1 to 100.
     package var maxAttempts: UInt8
     /// The Unix time in seconds at which the producer last saw the job's tokens registered.
-    /// The farm ignores a report that a token became unregistered earlier.
+    /// The farm ignores a report that a token became unregistered before this time.
     package var registeredAt: Int64?
 
     package static let defaultMaxAttempts: UInt8 = 8
@@ -40,7 +40,8 @@ package struct PushOptions: Hashable, Sendable {
     }
 }
 
-/// Selects the pushes of a job for which the farm sends an event for each push. Events with the job's counts are always sent.
+/// Selects the pushes of a job about which the farm sends events: one event for each push. Events with the job's counts are
+/// always sent.
 package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
     case failures = 0
     case all = 1

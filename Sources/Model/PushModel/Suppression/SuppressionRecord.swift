@@ -40,7 +40,7 @@ package struct SuppressionRecord: Hashable, Sendable {
     }
 }
 
-/// Why a token is suppressed. The raw value is its letter in records.
+/// Why a token is suppressed. The raw value is the reason's letter in records.
 package enum SuppressionReason: UInt8, NamedCase, Sendable {
     case badDeviceToken = 0x42  // B
     case deviceTokenNotForTopic = 0x54  // T
@@ -55,7 +55,7 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     /// An operator suppressed the token.
     case `operator` = 0x4F  // O
 
-    /// The name in lists and events: the gateway's own word if it has one.
+    /// The name in lists and events: the gateway's own word if the gateway has a word for the reason.
     package var name: String {
         switch self {
         case .badDeviceToken: "BadDeviceToken"

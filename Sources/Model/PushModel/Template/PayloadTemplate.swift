@@ -110,11 +110,11 @@ struct ValueFault {
     /// The name of the value; nil for the values as a whole.
     let name: String?
     let position: Int
-    /// The rest of a sentence that starts with the field.
+    /// The reason as the rest of a sentence whose subject is the field.
     let reason: String
 }
 
-/// Why a payload is no valid template.
+/// Why a payload is not a valid template.
 struct TemplateFault: Error, Hashable {
     let position: Int
     let reason: String

@@ -9,7 +9,7 @@ package struct Template: Hashable, Sendable {
     struct Part: Hashable, Sendable {
         /// The range of the literal in `text`.
         let literal: Range<Int>
-        /// The slot that follows the literal; nil if the template ends there.
+        /// The slot that follows the literal; nil if the template ends after the literal.
         let slot: Int?
     }
 

@@ -1,7 +1,7 @@
 /// Finds the placeholders in the strings of a payload.
 ///
 /// `{{name}}` and `{{name|default}}` stand inside a string value; names of an object's members have no placeholders.
-/// `"{{=name}}"` is a whole string, which its value replaces with the quotes. `{{{{` stands for the text `{{`.
+/// A value replaces the whole string `"{{=name}}"`, including the quotes. `{{{{` stands for the text `{{`.
 struct TemplateCompiler {
     private static let longestName = 64
 

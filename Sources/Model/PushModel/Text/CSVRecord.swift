@@ -13,11 +13,11 @@ package struct CSVRecord: Equatable, Sendable {
 
     /// Why bytes are not a record.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The bytes end within the record. More bytes may complete it.
+        /// The bytes end within the record. More bytes may complete the record.
         case incomplete
-        /// A quotation mark is in a cell that does not begin with one.
+        /// A cell that does not begin with a quotation mark contains a quotation mark.
         case quoteInPlainCell
-        /// A cell goes on after its closing quotation mark.
+        /// Other bytes follow the closing quotation mark of a cell.
         case textAfterQuote
 
         package var description: String {

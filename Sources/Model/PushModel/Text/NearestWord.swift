@@ -2,7 +2,7 @@
 package enum NearestWord {
     /// The element of `words` with the smallest edit distance to `word`.
     /// The distance may be at most one change for each three letters of `word`, but one change is always allowed.
-    /// Case, `_`, `-` and `.` are ignored. A missing part, as in rate for max_rate, is one change.
+    /// Case, `_`, `-` and `.` are ignored. A missing part counts as one change, as in `rate` for `max_rate`.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let wanted = plain(word)

@@ -20,7 +20,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Returns the day whose number counts from 1970-01-01, which has the number 0. Beyond 2^40, uses the nearest number.
+    /// Returns the day that is `dayNumber` days after 1970-01-01. A number beyond ±2^40 counts as ±2^40.
     ///
     /// - Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
     package init(dayNumber: Int64) {

@@ -51,7 +51,8 @@ package enum DeviceToken {
         package let description: String
     }
 
-    /// Decodes a token from hexadecimal of either case. The length must be allowed in a job.
+    /// Decodes a token from hexadecimal of either case. The number of bytes must be within the limits for tokens in
+    /// jobs.
     package static func bytes(of text: some StringProtocol) throws(Fault) -> [UInt8] {
         do throws(MalformedPush.Fault) { return try HexToken.decode(Array(text.utf8)) } catch {
             throw Fault(description: error.reason)

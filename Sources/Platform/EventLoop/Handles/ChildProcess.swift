@@ -117,7 +117,8 @@ import CLibuv
     }
 }
 
-/// Calls an action on the loop when the process gets a signal. Releasing the watcher restores the signal's default.
+/// Calls an action on the loop when the process gets a signal. Releasing the watcher restores the signal's default
+/// action.
 @Loop package final class SignalWatcher {
     private let handle: UnsafeMutablePointer<uv_signal_t>
     private let action: @Loop () -> Void

@@ -22,16 +22,17 @@ package enum ProcessMemory {
     package static var limitBytes: UInt64 {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
-        // Inside a container, the container's control group is the root.
+        // Inside a container, the container's control group appears as the root of /sys/fs/cgroup.
         let digits = SmallFile.text("/sys/fs/cgroup/memory.max")?.prefix { $0.isNumber }
         guard let digits, let limit = UInt64(foreign: digits) else { return machine }
         return machine == 0 ? limit : min(machine, limit)
     }
 
-    /// Unmaps the code pages that this process has used. The page cache maps a page again when its code runs again.
+    /// Unmaps the code pages that this process has used. When the code of a page runs again, the kernel maps the page
+    /// again from the page cache.
     ///
-    /// The start uses far more code than sending does, and each access maps sixteen pages. Only executable mappings of files
-    /// are released. These pages are never written to, so each page is a copy of the file.
+    /// The start of the process uses far more code than sending does, and each page fault maps sixteen pages. Only
+    /// executable mappings of files are released. These pages are never written to, so each page is a copy of the file.
     package static func releaseIdleCode() {
         #if os(Linux)
             for line in SmallFile.text("/proc/self/maps")?.split(separator: "\n") ?? [] {

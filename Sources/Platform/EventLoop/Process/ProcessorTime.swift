@@ -41,7 +41,7 @@ enum SchedulerTime {
 
 /// The load of this thread. Each reading is a system call, so read the load now and then, not for each push.
 @Loop package struct ThreadTime {
-    /// Nanoseconds that the thread ran or waited for a processor.
+    /// Nanoseconds that the thread had run or waited for a processor at the last reading.
     private var wanted: UInt64
     private var at: ContinuousClock.Instant
     /// The share of time that the thread ran or waited for a processor, between the last two readings; 0...1.

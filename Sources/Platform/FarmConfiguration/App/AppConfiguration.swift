@@ -26,7 +26,7 @@ package struct AppConfiguration: Sendable, Equatable {
     package struct DeadLetters: Sendable, Equatable {
         package var days = 14
         package var pushes = 1_000_000
-        /// Maximum size with payloads, in units of 1,048,576 bytes.
+        /// Maximum size including the payloads, in units of 1,048,576 bytes.
         package var megabytes = 256
     }
 
@@ -64,7 +64,7 @@ package struct AppConfiguration: Sendable, Equatable {
     package var caFile: String?
     /// How long to wait for a gateway's response to a push.
     package var requestTimeout: Duration = .seconds(20)
-    /// Upper limit of a gateway's Retry-After.
+    /// The maximum time of a gateway's Retry-After; a longer Retry-After counts as this time.
     package var maxRetryAfter: Duration = .seconds(600)
     package var maxJobBytes = 64 << 20
     /// The maximum number of pushes in one job.
@@ -173,7 +173,7 @@ package struct GatewayUse: Sendable, Equatable {
     package var maxBandwidth: Double?
     package var scale = Scale.incremental(1)
     /// The number of connections grows after streams were scarce for this time.
-    /// It shrinks after fewer connections were enough for this time.
+    /// The number shrinks after fewer connections were enough for this time.
     package var minSustain: Duration = .seconds(2)
     /// The time between two checks of the number of connections.
     package var pollInterval: Duration = .milliseconds(200)
@@ -207,13 +207,15 @@ package struct GatewayBudget: Sendable, Equatable {
 package struct BinaryGateway: Sendable, Equatable {
     /// The command byte of a notification frame: 2; older gateways need 1 or 0.
     package var command: UInt8 = 2
-    /// A push counts as accepted when no reply arrives in this time. The time grows if the gateway's replies take longer.
+    /// Pushes that the gateway has read count as accepted when no reply arrives in this time. The time grows if the
+    /// gateway's replies take longer.
     package var quietTime: Duration = .seconds(1)
-    /// Whether each connection ends with a push that the gateway refuses. The reply proves that earlier pushes were accepted.
+    /// Whether each connection ends with a push that the gateway refuses. The gateway's reply to this push proves that
+    /// the gateway accepted the earlier pushes.
     package var endsWithSentinel = false
     /// Whether KeyUpdates of TLS 1.3 are used to learn how much the gateway's program has read.
     package var asksIfRead = true
-    /// The maximum number of pushes with an unknown outcome in one worker.
+    /// The maximum number of pushes that one worker may have sent without knowing their outcomes.
     package var window = 262_144
     /// The maximum number of connections that a host may dial in a minute.
     package var maxDials = 3_000

@@ -76,7 +76,7 @@ struct EnvironmentLayer {
     }
 
     /// Suggests the correct name of a misspelt variable. Only the key after the app's name is compared. If the app is unknown,
-    /// every part of the name after a `_` is compared.
+    /// each part of the variable's name that follows a `_` is compared with the keys.
     private func nearestAppVariable(_ name: String) -> String? {
         let keys = Schema.appPaths.map(Self.spelling(of:))
         for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {

@@ -123,7 +123,8 @@ struct FileLayer {
         .file(file, line: node.mark?.line ?? 1)
     }
 
-    /// Keeps only the reason and the line of a syntax error. Yams also quotes the text, which could show a secret.
+    /// Keeps only the reason and the line of a syntax error. The message of Yams also quotes the text of the file,
+    /// which could show a secret.
     private func syntaxError(_ error: YamlError) -> ConfigurationError {
         func at(_ line: Int, _ reason: String, _ key: String? = nil) -> ConfigurationError {
             ConfigurationError(source: .file(file, line: max(line, 1)), key: key, problem: .syntax(reason))

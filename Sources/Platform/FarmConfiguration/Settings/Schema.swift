@@ -21,7 +21,8 @@ indirect enum Shape {
     }
 }
 
-/// All keys of the configuration. File, environment and flags are checked against them.
+/// All keys of the configuration. The names of settings in the file, the environment and flags are checked against
+/// these keys.
 enum Schema {
     static let apps = SettingPath("apps")
     static let redis = SettingPath("redis")

@@ -51,10 +51,11 @@ struct Settings {
         .sorted()
     }
 
-    /// Merges this layer over `layer`: values of this layer win. Credentials of one kind replace credentials of the other kind.
+    /// Merges `layer` into these settings: the values of `layer` win. If `layer` has only a certificate or only a key for an
+    /// app, the app's other credentials are dropped.
     ///
-    /// A new Redis address also replaces the password and the CA file.
-    /// So the program sends a password only to an address from the password's own layer or from a lower layer.
+    /// A Redis address in `layer` also replaces the password file and the CA file. So the program sends a password only
+    /// to an address from the password's own layer or from a lower layer.
     mutating func lay(over layer: Settings) {
         if layer.values[Schema.redis] != nil { for key in Schema.ofRedis { values[key] = nil } }
         for name in layer.names(below: Schema.apps) {

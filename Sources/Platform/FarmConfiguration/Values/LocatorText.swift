@@ -85,7 +85,7 @@ package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDeb
         self.value = value
     }
 
-    /// Returns the password itself. Pass it only to the library that needs it, never to a log or a message.
+    /// Returns the password itself. Pass the password only to the library that needs it, never to a log or a message.
     package func reveal() -> String { value }
 
     package var description: String { "(secret)" }

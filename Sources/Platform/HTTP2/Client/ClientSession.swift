@@ -18,7 +18,8 @@ package final class ClientSession {
     }
 
     deinit {
-        // The engine is freed after this body. libnghttp2 runs no callbacks after this point.
+        // `engine` is freed after this body. libnghttp2 calls no callbacks while it frees a session, so `state` may be
+        // freed first.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -140,7 +141,7 @@ package final class ClientSession {
 
 /// An event of a client session.
 package enum ClientEvent {
-    /// A complete response. It is the last event of its stream.
+    /// A complete response. This event is the last event of the stream.
     case responded(Response)
     /// The stream ended without a complete response. `unprocessed` is true if the peer certainly did not process the request:
     /// the peer refused the stream, the stream is above GOAWAY's last stream, or the request was never sent.
@@ -154,7 +155,7 @@ package enum ClientEvent {
     case failed(HTTP2Error)
 }
 
-/// A complete response. Its bytes are valid until the next call of ``ClientSession/nextEvent()``.
+/// A complete response. The response's bytes are valid until the next call of ``ClientSession/nextEvent()``.
 package struct Response {
     package let tag: UInt32
     package let stream: Int32

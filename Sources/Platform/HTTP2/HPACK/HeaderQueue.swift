@@ -2,8 +2,9 @@ import POSIX
 
 /// The header lists of submitted requests or responses that are not sent yet, in sending order.
 ///
-/// libnghttp2 gets an empty header list for each stream. When its HEADERS frame is due, this queue makes the real frame.
-/// libnghttp2's encoder would Huffman-code the bearer token for each push, which takes a quarter of the instructions for a push.
+/// libnghttp2 gets an empty header list for each stream. When the HEADERS frame of a stream is due, this queue makes the frame
+/// with the real header list. libnghttp2's encoder would Huffman-code the bearer token for each push, which takes a quarter of
+/// the instructions for a push.
 struct HeaderQueue: ~Copyable {
     private struct Entry: BitwiseCopyable {
         let stream: Int32

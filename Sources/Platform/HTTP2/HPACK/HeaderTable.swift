@@ -17,7 +17,8 @@ struct HeaderTable {
     /// Connections may share header lists, so tables of different connections never have the same generation.
     final class Generation {}
 
-    /// The table size in bytes, as HPACK counts it, until the peer sets a limit. A larger limit is not used.
+    /// The table size in bytes, as HPACK counts it, until the peer sets a limit. If the peer sets a larger limit, the
+    /// table keeps this size.
     static let usualLimit = 4096
 
     private var limit = usualLimit

@@ -4,7 +4,7 @@ package enum ServerEvent {
     case request(ServerRequest)
     /// A stream ended before its response was completely sent: one side reset the stream, or the stream was above the last
     /// stream of this side's GOAWAY.
-    /// `wasRequested` tells whether the complete request had arrived.
+    /// `wasRequested` is true if the complete request had arrived.
     case closed(stream: Int32, code: UInt32, wasRequested: Bool)
     /// A request was refused before it had arrived completely, and its stream was reset.
     case refused(stream: Int32, why: UnreadRefusal)

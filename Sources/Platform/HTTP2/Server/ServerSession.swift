@@ -25,7 +25,8 @@ package final class ServerSession {
     }
 
     deinit {
-        // The engine is freed after this body. libnghttp2 runs no callbacks after this point.
+        // `engine` is freed after this body. libnghttp2 calls no callbacks while it frees a session, so `state` may be
+        // freed first.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -107,7 +108,7 @@ package final class ServerSession {
 
     // MARK: Connection
 
-    /// Sends new SETTINGS. If the limit is lowered, streams above the new limit that the client opened before it knew this limit
+    /// Sends new SETTINGS. The client may exceed a lowered limit until it has received the SETTINGS. Streams above the new limit
     /// are refused.
     package func setMaxConcurrentStreams(_ limit: UInt32) {
         engine.submit(settings: [
@@ -182,8 +183,8 @@ extension ServerSession {
             ServerSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // When a gateway hangs, clients reset thousands of streams at a time, so the default limit of resets would end the
-        // connection.
+        // When a gateway hangs, clients reset thousands of streams at a time, so libnghttp2's default limit for the rate
+        // of resets would end the connection.
         nghttp2_option_set_stream_reset_rate_limit(options, 100_000, 10_000)
     }
 

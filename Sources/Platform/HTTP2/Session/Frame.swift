@@ -55,7 +55,7 @@ package enum HTTP2Error: Error, Equatable {
     case violation(code: UInt32, text: String)
     /// The first bytes from a client were not the HTTP/2 connection preface.
     case notHTTP2
-    /// The peer causes more queued responses (PING, SETTINGS) than it reads.
+    /// Too many acknowledgements of PING and SETTINGS are queued, because the peer does not read them.
     case flooded
     case outOfMemory
     /// The session has ended and accepts no more bytes.

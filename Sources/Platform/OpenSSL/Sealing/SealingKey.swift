@@ -7,7 +7,7 @@ package struct SealingKey: Sendable {
     package enum OpenError: Error, Hashable, Sendable {
         /// The data is too short, or has another version.
         case notSealed
-        /// The data was sealed with another key or other associated data, or was changed since.
+        /// The data was sealed with another key or other associated data, or was changed after it was sealed.
         case notAuthentic
     }
 

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Owns one `SSL_CTX`, which is expensive to create. All sessions of an app or a listener share it.
+/// Owns one `SSL_CTX`, which is expensive to create. All sessions of an app or a listener share one `TLSContext`.
 package final class TLSContext {
     let pointer: OpaquePointer
     let isServer: Bool
@@ -55,8 +55,8 @@ package final class TLSContext {
         copenssl_ctx_set_max_version(pointer, maximum.number)
         SSL_CTX_set_options(pointer, copenssl_op_no_renegotiation)
         copenssl_ctx_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
-        // Allows partial writes and a moving buffer, because the caller's buffer may grow while OpenSSL waits
-        // to write.
+        // Allows partial writes, and repeated writes from another address, because the caller's buffer may grow and
+        // move before a write is repeated.
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         copenssl_ctx_set_mode(pointer, Int(modes))

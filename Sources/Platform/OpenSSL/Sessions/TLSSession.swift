@@ -61,8 +61,8 @@ package struct TLSSession: ~Copyable {
 
     /// Continues the handshake.
     ///
-    /// With TLS 1.3 a client finishes before the server has checked its certificate. If the server refuses the certificate, the
-    /// first ``read(into:)`` throws ``TLSError/alert(_:)``.
+    /// With TLS 1.3 a client finishes before the server has checked the client's certificate. If the server refuses the
+    /// certificate, the first ``read(into:)`` throws ``TLSError/alert(_:)``.
     package func handshake() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_do_handshake(ssl)
@@ -88,8 +88,8 @@ package struct TLSSession: ~Copyable {
     /// Writes up to ``longestWrite`` bytes in as many TLS records as needed.
     ///
     /// If fewer bytes than given were written, the socket is full or the connection is broken. The next call reports the cause.
-    /// If records were sent before an error, the call returns their bytes and not the error, because the peer may have read
-    /// these records.
+    /// If records were sent before an error, the call returns the number of bytes in these records and not the error, because
+    /// the peer may have read the records.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!bytes.isEmpty, "a write needs bytes")
         let limit = min(bytes.count, Self.longestWrite)
@@ -158,7 +158,7 @@ package struct TLSSession: ~Copyable {
     }
 }
 
-/// Counts messages that OpenSSL reports only to a callback.
+/// Counts the peer's responses to key update requests, which OpenSSL reports only to a callback.
 private final class Count {
     var value = 0
 
@@ -190,7 +190,7 @@ extension TLSSession {
     /// The TLS version, such as "TLSv1.3".
     package var version: String { String(cString: SSL_get_version(ssl)) }
 
-    /// The peer's certificate. Each call reads the certificate again.
+    /// The peer's certificate. Each use of this property reads the certificate again.
     package var peerCertificate: Certificate? {
         SSL_get0_peer_certificate(ssl).map { Certificate(reading: $0) }
     }

@@ -59,7 +59,7 @@ package struct ServerSettings: Sendable {
     /// accepted.
     package var applicationProtocols: [String] = []
     package var clientCertificates: ClientCertificates = .ignored
-    /// The cipher suites of TLS 1.2 in OpenSSL's syntax, for tests of clients; nil: the clients' suites.
+    /// The cipher suites of TLS 1.2 in OpenSSL's syntax, for tests of clients; nil: the same suites as for clients.
     package var suites: String?
     /// The number of session tickets sent after each handshake, for clients that resume sessions.
     package var tickets = 0

@@ -85,8 +85,8 @@ import POSIX
         _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
     ) async throws(TransportError) {
         var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
-        // EAGAIN counts as an error. It means that the queue of a Unix socket's listener is full, or that no local port is
-        // free. No event would report that there is room again.
+        // EAGAIN counts as an error. EAGAIN means that the queue of a Unix socket's listener is full, or that no local
+        // port is free. No event reports the end of either condition, so this function cannot wait for it.
         if number == EINPROGRESS || number == EINTR {
             let waiter = SocketWaiter(descriptor, deadline: deadline)
             defer { waiter.release() }

@@ -31,7 +31,7 @@ import POSIX
     private var keyUpdatesDue = 0
     private var readIsDue = false
     private var outputState = OutputState.open
-    /// Whether a receiver of bytes is set.
+    /// Whether ``onBytes`` or ``onEnd`` was set, so that reading has started.
     private var isWanted = false
     private var isClosing = false
     /// Whether ``source`` is being called. If the source calls ``close()``, the stream closes after the call.
@@ -39,7 +39,7 @@ import POSIX
     private var closeIsDue = false
     private enum OutputState {
         case open
-        /// The stream ends after the queued bytes are sent.
+        /// The output ends after the queued bytes are sent.
         case ending
         case ended
     }
@@ -242,7 +242,8 @@ import POSIX
         socket.endOutput()
     }
 
-    /// Sends a key update. While TLS has unsent bytes of its own, OpenSSL does not read, and the peer's last bytes would be lost.
+    /// Reads the received bytes and then sends a key update. While the update is unsent, OpenSSL does not read, and the peer's
+    /// last bytes could be lost.
     private func sendKeyUpdate() {
         readNow()
         guard socket.isOpen else { return }

@@ -127,7 +127,7 @@ import StoreProtocol
         if let lastReading, now - lastReading < Self.readingInterval { return }
         lastReading = now
         do throws(RedisError) {
-            // A flushed Redis has lost the number of shards and the list of apps.
+            // A flushed Redis has lost the number of shards and the list of apps, so this call writes them again.
             _ = try await registry.keepInitialised(shards: shards, apps: apps.map(\.name).sorted())
             if try await registry.loadFunctions() { log.info("functions for producers loaded") }
             hasFunctions = true

@@ -66,7 +66,7 @@ struct AlertMessage: Equatable, Sendable {
     private var waiting: [AlertMessage] = []
     private var isWriting = false
 
-    /// The maximum number of queued alerts. The oldest alert is dropped first.
+    /// The maximum number of queued alerts. When the queue is full, the oldest alert is dropped.
     private static let most = 1000
 
     init(

@@ -16,7 +16,7 @@ import Web
     private let command: AlertQueue
     private let webhook: AlertQueue
     private let history: AlertLog
-    /// Scopes whose active alerts, as other hosts recorded them, were already read from Redis.
+    /// The scopes for which this host has already read the active alerts that other hosts recorded in Redis.
     private var adopted: Set<Alert.Scope> = []
     private var isAdopting = false
 
@@ -35,7 +35,7 @@ import Web
     /// Alert notifications that failed three times or were dropped from a full queue.
     var failures: Int { command.failures + webhook.failures }
 
-    /// Uses these settings for notifications from now on. The observers apply the thresholds.
+    /// Uses these settings for notifications from now on. The observers, and not this class, apply the thresholds.
     func apply(_ settings: AlertSettings) {
         evaluator.again = settings.again
         (command.destination, webhook.destination) = (nil, nil)
@@ -59,7 +59,8 @@ import Web
         for news in evaluator.evaluate(known, at: .now, clock: clock) { record(news, at: clock) }
     }
 
-    /// Clears, in Redis and in the events, an alert whose app or host no longer exists. No notification is sent.
+    /// Clears an alert whose app or host no longer exists, and records this in Redis and in events. No notification is
+    /// sent.
     func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(
@@ -67,7 +68,7 @@ import Web
                 at: clock, sender: host))
     }
 
-    /// Drops queued notifications. A notification in progress may finish within two seconds.
+    /// Drops queued notifications. A notification in progress gets up to two seconds to finish.
     func close() async {
         let deadline = ContinuousClock.now + .seconds(2)
         await command.close(by: deadline)

@@ -6,12 +6,12 @@ import FarmPolicy
     private unowned let context: HostContext
     typealias Observation = AlertEvaluator.Observation
 
-    /// The total number of lost leases after the last loss, and when this host saw that loss.
+    /// The number of leases that this host has lost so far, and the time at which this number last grew.
     private var lastLoss: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Evaluates all alerts. Call it once a second.
+    /// Evaluates all alerts. Call this function once a second.
     func evaluate() {
         for app in context.apps.all { app.context.totals.tick(at: .now) }
         // During an upgrade, only the coordinator that has the host's name sends alerts.

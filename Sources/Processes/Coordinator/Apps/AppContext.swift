@@ -16,7 +16,7 @@ struct SharedAppContext {
     var retry = RetryPolicy()
     /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers = 1
-    /// The fresh nonce of this coordinator's leases.
+    /// The nonce of this coordinator's leases; each coordinator makes its own nonce.
     var nonce = ""
     /// The nonce of the predecessor's leases; empty if the predecessor is unknown.
     var predecessor = ""

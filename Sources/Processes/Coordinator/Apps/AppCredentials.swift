@@ -64,7 +64,8 @@ import StoreProtocol
         }
         guard pauseReason == nil else { return }
         if let problem = files.problem { return await pause("credentials: \(problem)") }
-        // While the app is paused, a refused token stays. Resuming the app replaces the token.
+        // While the app is paused, a token that the gateway refused is not replaced. Resuming the app replaces the
+        // token.
         if await files.refreshToken() == .refused { await pause(refusedTwice) }
     }
 
@@ -101,7 +102,7 @@ import StoreProtocol
             }
             if let pause { note(pause) }
         } catch {
-            // Redis is unreachable. The next refresh tries again.
+            // Redis is unreachable. The next refresh reads the state again.
         }
     }
 
@@ -209,7 +210,7 @@ import StoreProtocol
 
     private func continueAfterPause() async {
         // A change in Redis, an operator's command and changed files can all end a pause.
-        // If several of these arrive together, only the first one resumes the app here.
+        // If several of these causes arrive together, only the first call of this function resumes the app.
         guard !isContinuing else { return }
         isContinuing = true
         defer { isContinuing = false }

@@ -11,7 +11,8 @@ import StoreProtocol
     /// The number of pushes that failed as poison so far.
     private var poisoned = 0
     /// The running reclaims from all unknown workers.
-    /// The key is the number of the reclaim; the value is the names of the workers whose batches the reclaim spares.
+    /// The key is the number of the reclaim; the value is the names of the workers whose batches the reclaim must not
+    /// take.
     private var reclaims: [Int: Set<String>] = [:]
     private var reclaimsBegun = 0
     /// Whether at least one worker must wait for shards until a reclaim has ended.
@@ -90,7 +91,8 @@ import StoreProtocol
                 let number = begin(workers)
                 defer { ended(number) }
                 let reply = try await context.store.perform(Reclaim(workers, exit: exit, shards: portion))
-                // Redis also rejects the token of a lease that was released meanwhile. That rejection is expected.
+                // Redis also rejects the token of a lease that was released meanwhile. That rejection is expected and
+                // ignored.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
                 }) {

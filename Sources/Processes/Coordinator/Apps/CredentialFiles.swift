@@ -39,7 +39,7 @@ import Supervision
         stamps = FileStamps(configuration.files)
     }
 
-    /// Whether the files have changed since the last call or since their names changed.
+    /// Whether the files have changed since the last call of this function or of ``apply(_:)``.
     func haveChanged() -> Bool {
         let now = FileStamps(configuration.files)
         guard now != stamps else { return false }

@@ -13,9 +13,9 @@ import StoreProtocol
     private var nextReading = ContinuousClock.now
     private var random = SystemRandomNumberGenerator()
 
-    /// The longest time of a reading. A reading that takes longer counts as lost, for example because its coordinator has
-    /// exited. If the lost reading still runs beside the next reading, no tokens are lost: each reading gets a part of the list
-    /// and writes that part to Redis.
+    /// The longest time of a reading. A reading that takes longer counts as lost: the coordinator that ordered the reading may
+    /// have exited. If the lost reading still runs beside the next reading, no tokens are lost: each reading gets a part of the
+    /// list and writes that part to Redis.
     private static let limit = Duration.seconds(60)
     /// The longest time between two checks, for the case that a wake-up was lost.
     private static let longestWait = Duration.seconds(30)

@@ -111,7 +111,7 @@ import StoreProtocol
     private(set) lazy var readFeedbackSoon = WakeUp { [weak self] in await self?.readFeedbackIfDue() }
 
     /// Whether this host monitors the app's backlog and faults. The host with the app's intake monitors the app.
-    /// If Redis refuses the leases to all hosts, the first host does.
+    /// If Redis refuses the leases to all hosts, the first host monitors the app.
     func isWatched(isFirstHost: Bool) -> Bool { leases.held.intake != nil || leases.isRefused && isFirstHost }
 
     func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
@@ -120,7 +120,7 @@ import StoreProtocol
     func applyUnconfirmed() async {
         while leases.held.intake != nil {
             let step = ResolveUnconfirmed(.due, limit: context.retention.suppressed)
-            // After an error, the next call continues.
+            // After an error, the next call of this function continues the work.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
         }
     }
@@ -130,7 +130,7 @@ import StoreProtocol
         guard leases.held.intake != nil else { return }
         let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
         for shard in 0..<context.shards {
-            // After an error, the next call tries again.
+            // After an error, the next call of this function tries this shard again.
             _ = try? await store.perform(DropOldSuppressed(shard: shard, before: oldest * 1000))
         }
     }
@@ -140,7 +140,7 @@ import StoreProtocol
         while leases.held.intake != nil {
             let hasMore = try? await store.perform(
                 TrimDeadLetters(context.retention, now: context.clock.seconds))
-            // After an error, the next call continues.
+            // After an error, the next call of this function continues the work.
             guard hasMore == true else { return }
         }
     }
@@ -164,7 +164,7 @@ import StoreProtocol
         announce(.budgetExceeded, ["host": context.host, "reason": "max_conns is less than the workers"])
     }
 
-    /// Settles results entries that hosts read but did not settle before they left.
+    /// Settles the entries of the results stream that other hosts read and did not settle before they left the farm.
     func claimAbandonedResults() { resultsConsumer.claim() }
 
     func workerReported() { resultsConsumer.wake() }

@@ -105,8 +105,8 @@ import StoreProtocol
 
     // MARK: Cancelling
 
-    /// Cancels the pushes of cancelled jobs in all batches that no worker has checked out. A split or a retry after
-    /// this sweep cancels such pushes itself.
+    /// Cancels the pushes of cancelled jobs in all batches that no worker has checked out. A split or a retry that
+    /// follows this call cancels the pushes of cancelled jobs itself.
     /// - Returns: whether all batches were examined.
     private func cancelBatches() async -> Bool {
         do throws(StoreError) {
