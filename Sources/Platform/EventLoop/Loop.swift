@@ -53,7 +53,8 @@ package actor Loop {
         }
     }
 
-    /// Milliseconds of a monotonic clock, read once in each turn of the loop. Use them for timeouts, not for leases.
+    /// Milliseconds of a monotonic clock, read once in each turn of the loop. Use this clock for timeouts, not for
+    /// leases.
     @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
 
     /// Milliseconds of the same monotonic clock, read at the call and not at the start of the turn.

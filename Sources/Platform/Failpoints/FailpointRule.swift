@@ -1,9 +1,9 @@
 #if FAILPOINTS
     /// One rule of `PUSHFARM_FAILPOINTS`: `POINT[@SUBJECT]:ACTION[:PROBABILITY[:SEED[:MOST]]]`.
     ///
-    /// A `*` in the point matches any text. A rule with a subject applies to hits whose subject contains that text. The
-    /// action is `kill`, `crash`, `stop`, `delay(MS)`, `drop`, `dup` or `error`. `MOST` is the maximum number of failures in all
-    /// processes together.
+    /// A `*` in the point matches any text. A rule with a subject applies only if the subject of the hit contains the rule's
+    /// subject. The action is `kill`, `crash`, `stop`, `delay(MS)`, `drop`, `dup` or `error`. `MOST` is the maximum number of
+    /// failures in all processes together.
     package struct FailpointRule: Equatable, Sendable {
         package enum Action: Equatable, Sendable {
             case kill

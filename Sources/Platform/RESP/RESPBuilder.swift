@@ -43,7 +43,7 @@ struct RESPBuilder {
             return true
         }
         var values: [RESPValue] = []
-        // The count in the reply may be false, so most of the memory is reserved only when elements arrive.
+        // The reply's element count may be wrong, so most of the memory is reserved only when elements arrive.
         values.reserveCapacity(min(count, 1024))
         open.append(OpenArray(missing: count, values: values))
         return true

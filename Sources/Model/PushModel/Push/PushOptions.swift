@@ -59,7 +59,7 @@ package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
 
 /// What the farm does with a push whose outcome is unknown, because a connection or a worker was lost.
 package enum DeliveryGuarantee: UInt8, NamedCase, Hashable, Sendable {
-    /// The push is retried. A device may get it twice, and the job counts the push as possibly duplicated.
+    /// The push is retried. A device may get the push twice, and the job counts the push as possibly duplicated.
     case atLeastOnce = 0
     /// The push is not retried. The push fails with the reason `unknown`.
     case atMostOnce = 1

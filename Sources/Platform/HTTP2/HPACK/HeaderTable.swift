@@ -148,7 +148,7 @@ package struct HeaderField {
     }
 
     /// A field whose value starts with `prefix`, followed by up to `capacity` bytes that may change.
-    /// The field is left out until it is set.
+    /// The header list leaves the field out until the field's value is set.
     package static func changeable(
         _ name: String, prefix: String = "", capacity: Int, indexed: Bool = false
     ) -> HeaderField {

@@ -3,7 +3,7 @@ import POSIX
 /// Keeps unsent bodies in shared memory blocks. Each body is copied once; a body that equals its predecessor is not
 /// copied.
 struct BodyStore: ~Copyable {
-    /// The unsent rest of one body, as a plain value. The last user must free it with ``release(_:)``.
+    /// The unsent rest of one body, as a plain value. The last user must free the rest with ``release(_:)``.
     struct Rest: BitwiseCopyable {
         fileprivate var block: UnsafeMutablePointer<Block>?
         fileprivate(set) var next: UnsafeRawPointer?

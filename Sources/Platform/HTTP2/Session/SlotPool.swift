@@ -8,7 +8,7 @@ protocol StreamSlot: BitwiseCopyable {
 /// A pool of stream states with stable addresses.
 struct SlotPool<Slot: StreamSlot>: ~Copyable {
     /// This type is a class because of a compiler fault. In file-by-file optimisation (Swift 6.3), the deinitializer of a generic
-    /// type that cannot be copied is lost. Releases are built as whole modules and do not have the fault.
+    /// type that cannot be copied is not called. Releases are built as whole modules and do not have the fault.
     private final class Memory {
         var slabs: [UnsafeMutableBufferPointer<Slot>] = []
 

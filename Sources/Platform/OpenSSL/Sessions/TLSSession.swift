@@ -110,8 +110,8 @@ package struct TLSSession: ~Copyable {
     /// Asks the peer to change its keys (RFC 8446, section 4.6.3). The peer responds when its program has read all bytes that
     /// were written before. ``keyUpdates`` counts the responses. OpenSSL's servers respond only when they read the next record.
     ///
-    /// Call this function only while no write is waiting. If the result is not done, call the function again before anything else
-    /// is written.
+    /// Call this function only while no write is waiting. If the result is not ``TLSProgress/done``, call the function again
+    /// before anything else is written.
     ///
     /// - Throws: an error also if the connection uses TLS 1.2, which has no key updates (``hasKeyUpdates``).
     package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
@@ -129,7 +129,8 @@ package struct TLSSession: ~Copyable {
     /// How often the peer has responded to key update requests. A response is a key change that asks for no change in return.
     package var keyUpdates: Int { peersKeyUpdates.value }
 
-    /// Sends close_notify. The result is done when close_notify is written; ``read(into:)`` reports the peer's close_notify.
+    /// Sends close_notify. The result is ``TLSProgress/done`` when close_notify is written; ``read(into:)`` reports the
+    /// peer's close_notify.
     package func shutdown() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_shutdown(ssl)

@@ -22,7 +22,7 @@ import Supervision
         stamps = FileStamps(configuration.files)
     }
 
-    /// A public name for the credentials; nil if no credentials could be read.
+    /// A text that identifies the credentials and contains no secret; nil if no credentials could be read.
     var fingerprint: String? { loaded?.fingerprint }
 
     /// The current provider token; nil if no token may be sent.
