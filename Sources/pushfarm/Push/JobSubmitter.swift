@@ -2,7 +2,7 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Submits jobs as a producer should: waits while the farm is full, up to a timeout.
+/// Submits jobs. While the farm is full, waits up to a timeout, as every producer should.
 @Loop struct JobSubmitter {
     let client: FarmClient
     let app: String

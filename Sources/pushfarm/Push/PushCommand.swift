@@ -126,8 +126,8 @@ struct PushCommand: ParsableCommand, Sendable {
         }
         if let first = malformed.first {
             let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
-            // From a file, the valid tokens are sent without the invalid tokens. Tokens on the command line must all be
-            // valid.
+            // If the tokens come from a file, the job contains only the file's valid tokens. Tokens on the
+            // command line must all be valid.
             guard list.tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
             console.note(
                 "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"
@@ -168,7 +168,7 @@ struct PushCommand: ParsableCommand, Sendable {
         throw .usage("\(place)payload is not valid JSON: \(fault.description), at byte \(fault.position)")
     }
 
-    /// Reports an error that the intake would report later.
+    /// Throws the error for which the intake would refuse the job later.
     private func check(
         _ job: JobDraft, _ app: String, _ settings: AppConfiguration?
     ) throws(CommandFailure) -> ParsedJob {

@@ -35,7 +35,7 @@ extension FarmClient {
 
     /// The job that replaces a refused job.
     /// - Parameter corrected: a job to submit instead of the original.
-    /// - Returns: the job, and the id inside the job.
+    /// - Returns: the new job, and the job id in its text; nil if the text has no job id.
     /// - Throws: an error when the farm would refuse the job again.
     func retriedJob(
         _ refused: RefusedJob, corrected: [UInt8]?, _ app: String
@@ -49,7 +49,7 @@ extension FarmClient {
                 text, app: app, topic: settings?.topic ?? "", now: now,
                 limits: settings?.jobLimits ?? JobLimits())
         } catch {
-            // A cut job is not valid JSON.
+            // Redis stores a long refused job truncated, and truncated JSON is not valid.
             if corrected == nil, refused.mayBeCut {
                 throw .failed(
                     "\(refused.id) was cut at 64 KiB; give the whole job with --file"

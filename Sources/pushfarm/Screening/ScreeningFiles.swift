@@ -23,7 +23,7 @@ final class ScreeningFiles {
     /// The files of good, invalid and undecided tokens.
     private let files: [ResumableFile]
     private(set) var record: ScreeningRecord
-    /// Whether the files of an earlier process are continued.
+    /// Whether this process continues the files of an earlier process.
     let isResumed: Bool
 
     /// Opens the files of an earlier process, or creates new files.
@@ -47,7 +47,8 @@ final class ScreeningFiles {
             throw .usage("\(used.path) exists already; --start-over replaces it")
         }
         (self.paths, self.files, record, isResumed) = (paths, files, found ?? fresh, found != nil)
-        // The record is written first, because the next start refuses a file without a record.
+        // The record is written before any token, because the next start refuses output files without a
+        // progress record.
         if found == nil { try writeRecord() }
         for (file, count) in zip(files, record.bytes) { try file.resume(at: count) }
     }

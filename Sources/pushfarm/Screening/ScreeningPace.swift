@@ -2,7 +2,7 @@
 struct ScreeningPace {
     private let rate: Int
     private var due: ContinuousClock.Instant?
-    /// If a submission is late, later submissions catch up at most this much time.
+    /// The most time that later submissions may catch up after a late submission.
     private static let slack = Duration.milliseconds(200)
 
     init(rate: Int) { self.rate = rate }
@@ -17,10 +17,10 @@ struct ScreeningPace {
         due = max(due ?? now, now - Self.slack) + .seconds(1) * count / rate
     }
 
-    /// The number of pushes per job, about the pushes of a quarter of a second.
+    /// The number of pushes per job: about as many as the rate allows in a quarter of a second.
     static func chunk(rate: Int, limit: Int) -> Int { min(max(rate / 4, 10), 500, limit) }
 
-    /// The most open pushes. This limit is high, so that normally the rate limits the screening and the farm does
-    /// not.
+    /// The most open pushes. The limit is so high that it slows the screening only if the farm sends much
+    /// more slowly than the rate.
     static func ahead(rate: Int) -> Int { min(max(rate * 10, 1000), 20_000) }
 }

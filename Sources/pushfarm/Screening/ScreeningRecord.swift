@@ -1,16 +1,17 @@
-/// The progress of a screening, as its progress file stores it. Each line has one fact. A space separates two words.
+/// The progress of a screening, as its progress file stores it. Each line has one fact, as words with one
+/// space between them.
 struct ScreeningRecord: Equatable, Sendable {
     var app: String
-    /// The part that all job ids of this screening have in common. Another screening of the same file has another
-    /// part, and so other job ids.
+    /// The part that all job ids of this screening have in common. Each screening of a file has a different
+    /// part, so its job ids are not duplicates.
     var run: String
     /// The fingerprint of the token file.
     var fingerprint: UInt64
     /// The number of tokens per job.
     var chunk: Int
-    /// The position in the event stream from which events are still needed.
+    /// The position in the event stream after which the screening still needs events.
     var since: String
-    /// The number of valid bytes of the good, the invalid and the rest file, in this order.
+    /// How many bytes of each output file are valid. The order is: good, invalid, rest.
     var bytes: [Int] = [0, 0, 0]
     /// Chunks whose tokens all have an outcome.
     var done = RangeSet<Int>()
@@ -103,7 +104,8 @@ extension ScreeningTally {
         return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", undecided)
     }
 
-    /// Reads one of ``lines``, split into words. Returns false when the words are not from such a line.
+    /// Reads one of ``lines``, split into words. Returns false when the words are not from a line of
+    /// ``lines``.
     mutating func read(_ words: [Substring]) -> Bool {
         guard let number = words.last.flatMap({ Int(foreign: $0) }), number >= 0 else { return false }
         switch (words[0], words.count) {

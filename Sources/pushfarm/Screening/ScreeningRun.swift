@@ -8,7 +8,8 @@ import StoreProtocol
         var app: String
         /// The rate in pushes per second.
         var rate: Int
-        /// The time without progress after which the run ends. The same command continues the screening.
+        /// The run ends after this time without progress. The user may start the same command again to
+        /// continue the screening.
         var timeout: Duration
     }
 
@@ -29,7 +30,7 @@ import StoreProtocol
     private var position: String
     /// Whether the last read got all events up to its time.
     private var hasCaughtUp = false
-    /// Whether Redis was restarted, so that it may have lost jobs.
+    /// Whether Redis was restarted and may have lost jobs, so that the run must submit the open chunks again.
     private var mustResubmit = false
     private var maySubmitAt = ContinuousClock.now
     private var nextCheckAt = ContinuousClock.now
@@ -147,7 +148,7 @@ import StoreProtocol
     private func submitChunk(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
         if files.isResumed, try await wasSubmitted(chunk) { return true }
         guard .now >= maySubmitAt, pace.pause(at: .now) == .zero else { return false }
-        // Only events from now on can be about this chunk.
+        // The chunk's job is not submitted yet, so earlier events cannot be about this chunk.
         let since = position
         guard try await submit(chunk.number, chunk.tokens) else { return false }
         tracker.open(chunk.number, chunk.tokens, since: since)
@@ -182,8 +183,8 @@ import StoreProtocol
         }
     }
 
-    /// Submits the jobs of open chunks again. Jobs that Redis has lost are accepted, and the farm ignores all other
-    /// jobs as duplicates.
+    /// Submits the jobs of open chunks again. The farm accepts the jobs that Redis has lost. It ignores all
+    /// other jobs, because they are duplicates.
     private func resubmitOpenChunks() async throws(CommandFailure) {
         guard .now >= maySubmitAt else { return }
         for chunk in tracker.open {

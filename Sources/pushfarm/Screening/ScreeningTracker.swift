@@ -3,11 +3,10 @@ import StoreProtocol
 
 /// The submitted chunks with the facts from events and job records. Owns no connection and no clock.
 ///
-/// Only failures have an event, so a token without an event was delivered. The tracker counts a token without an
-/// event as delivered only when the job has finished with exactly as many deliveries as tokens without an event. If
-/// the two numbers are equal, no event was missed. The tracker also keeps events of unknown chunks, because an
-/// earlier process may have
-/// submitted these chunks.
+/// Only failures have an event, so a token without an event was delivered. When a job has finished, the
+/// tracker compares the job's number of deliveries with its number of tokens without an event. If the two
+/// numbers are equal, no event was missed, so the tokens without an event count as delivered. The tracker
+/// also keeps events of unknown chunks, because an earlier process may have submitted these chunks.
 struct ScreeningTracker {
     private struct Chunk {
         let tokens: [String]
@@ -18,8 +17,8 @@ struct ScreeningTracker {
     private struct TokenFacts {
         var failure: (reason: String, cause: String?)?
         var invalid: String?
-        /// When the token became invalid, in Unix seconds. The time of the event if the event does not contain that
-        /// time.
+        /// When the token became invalid, in Unix seconds. If the event does not say when, the time of the
+        /// event.
         var since: Int64 = 0
     }
 
@@ -30,7 +29,7 @@ struct ScreeningTracker {
     }
 
     enum Update: Equatable {
-        /// The event belongs to another job, or does not concern the screening.
+        /// The event is about a job of another producer, or has a type that the screening does not use.
         case nothing
         /// The event is about a token, or about the chunk's whole job.
         case outcome
@@ -75,7 +74,7 @@ struct ScreeningTracker {
     /// The event position from which open chunks still need events, or nil when no chunk is open.
     var since: String? { chunks.min { $0.key < $1.key }?.value.since }
 
-    /// Whether events arrived for chunks that are not open yet. An earlier process submitted these chunks.
+    /// Whether events arrived for chunks that are not open yet because an earlier process submitted them.
     var hasUnknownChunks: Bool { chunkFacts.keys.contains { chunks[$0] == nil } }
 
     /// - Parameter since: an event position before the job was submitted.
@@ -84,7 +83,7 @@ struct ScreeningTracker {
         openTokens += tokens.count
     }
 
-    /// Records that the chunk's job is finished. All events of the job must have been read.
+    /// Records that the chunk's job is finished. The caller must have recorded all events of the job before.
     mutating func ended(_ chunk: Int, delivered: Int) {
         if !done.contains(chunk) { chunkFacts[chunk, default: ChunkFacts()].delivered = delivered }
     }

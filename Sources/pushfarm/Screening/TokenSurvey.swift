@@ -1,6 +1,6 @@
 import PushModel
 
-/// The facts about a token file, from one read before anything is sent.
+/// The facts about a token file. One read of the file collects them before the first push is sent.
 struct TokenSurvey: Sendable {
     struct Malformed: Equatable, Sendable {
         /// The line number, from 1.
@@ -78,7 +78,8 @@ enum ScreenedLine: Equatable {
 
 /// The tokens seen so far, of one part of all tokens.
 ///
-/// A token is known by a 128-bit hash. Among a million tokens, two are confused with a probability of 10⁻²⁷.
+/// The set has a 128-bit hash of each token. Among a million tokens, two different tokens have the same hash
+/// with a probability of 10⁻²⁷.
 struct SeenTokens {
     private struct Key: Hashable {
         let low: UInt64

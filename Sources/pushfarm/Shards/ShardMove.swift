@@ -18,7 +18,8 @@ struct ShardMove: Sendable {
         /// Whether the command did not wait for the end of the move.
         var isUnderWay = false
 
-        /// Whether the right host owns the shard.
+        /// Whether the new host owns the shard in every app. If the farm chooses the host, any owner is
+        /// right.
         var hasArrived: Bool {
             owners.allSatisfy { $0.host != nil && (move.host == nil || $0.host == move.host) }
         }

@@ -20,8 +20,8 @@ struct SimulatorControlCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    /// The parent command holds the socket option, wherever the option stands. If both commands had the option, the parser
-    /// would fill only this command's option.
+    /// The socket option belongs to the parent command, and may stand before or after this command's name. If
+    /// both commands had the option, the parser would set only this command's option.
     @ParentCommand var simulator: SimulatorCommand
 
     @Argument(parsing: .remaining, help: ArgumentHelp("The command.", valueName: "command"))

@@ -6,7 +6,7 @@ struct AppStatus: Sendable {
     let app: String
     /// The app's pause, or nil when the app is not paused.
     let pause: ReadAppState.Pause?
-    /// The settings by operators, except the pause.
+    /// The settings that operators' commands made, except the pause.
     var appState = ReadAppState.State()
     /// The reason why the app is full, or nil when the app accepts jobs.
     let full: ReadAppState.Fullness?
@@ -36,8 +36,8 @@ struct AppStatus: Sendable {
         let host: String
         var shards = 0
         var hasIntake = false
-        /// The time until the lease ends. The time is below zero when the lease has ended and no host has taken the
-        /// lease over yet.
+        /// The time until the lease ends. The value is negative when the lease has expired and no host has
+        /// acquired the lease yet.
         var leaseRemaining: Duration
     }
 
@@ -77,7 +77,8 @@ struct AppStatus: Sendable {
         return open
     }
 
-    /// Reads the state only when the app still has a feedback service, because Redis may hold an old state.
+    /// Reads the state only when the app still has a feedback service, because Redis keeps the state after
+    /// the service is removed from the configuration.
     @Loop private static func feedback(
         of reader: AppStatusReader
     ) async throws(CommandFailure) -> ReadFeedbackStatus.State? {
@@ -114,7 +115,7 @@ struct AppStatus: Sendable {
     /// Jobs that are not split yet.
     var inbox: Int { depths.inbox + depths.taken }
 
-    /// Whether the app has work for a host.
+    /// Whether a host must process jobs, pushes or reports of the app.
     var hasWork: Bool { inbox + depths.open + depths.results > 0 }
 
     var json: JSONValue {

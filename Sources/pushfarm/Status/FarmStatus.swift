@@ -146,7 +146,7 @@ extension FarmRegistry.ActiveAlert {
     var app: String? { if case .app(let name) = alert?.scope { name } else { nil } }
     private var host: String? { if case .host(let name) = alert?.scope { name } else { nil } }
 
-    /// Whether the status names the alert's problem even without the alert.
+    /// Whether another line of the status reports the alert's problem, so that the alert is not shown too.
     fileprivate var isSeenOtherwise: Bool {
         [.appPaused, .hostGone, .keyType, .unreadable].contains(alert?.kind)
     }

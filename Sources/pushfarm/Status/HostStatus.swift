@@ -1,6 +1,7 @@
 import Foundation
 
-/// The status that a coordinator writes about its host and workers. Older and newer commands can read it.
+/// The status that a coordinator writes about its host and workers. Commands of older and newer releases can
+/// read the status too.
 struct HostStatus: StatusPart {
     var host = ""
     var pid = 0
@@ -11,7 +12,7 @@ struct HostStatus: StatusPart {
     var isAuto = false
     /// The coordinator's start time in Unix milliseconds.
     var since: Int64 = 0
-    /// The intake's status, or nil in an older farm.
+    /// The intake's status, or nil if an older release wrote the status without it.
     var intake: IntakeStatus?
     var workers: [WorkerStatus] = []
     var apps: [App] = []
@@ -84,7 +85,8 @@ extension HostStatus {
         var delivered = 0
         var failed = 0
         var retried = 0
-        /// Percent of a processor that the worker uses or waits for.
+        /// The share of time in percent in which the worker's process uses a processor or waits for a free
+        /// processor.
         var busy = 0
         /// The start time of the process in Unix milliseconds, or 0 without a process.
         var since: Int64 = 0
@@ -143,8 +145,8 @@ extension HostStatus {
         var delivered = 0
         var failed = 0
         var retried = 0
-        /// The gateway's response time in the last ten seconds, in milliseconds: the median; nil if nothing was
-        /// measured.
+        /// The median of the gateway's response times in the last ten seconds, in milliseconds; nil without
+        /// responses.
         var p50: Int?
         /// The 99th percentile of the response time, like ``p50``.
         var p99: Int?
@@ -186,7 +188,8 @@ extension HostStatus {
     /// The quiet host or quiet workers that still own shards, one sentence each.
     var quietOwners: [String] {
         if state == "quiet" {
-            // A quiet host is no problem when other hosts serve its shards.
+            // A quiet host is a problem only while it still owns shards, because no host sends the pushes of
+            // these shards.
             let hasShards = apps.contains { $0.shards > 0 } || workers.contains { $0.shards > 0 }
             return hasShards
                 ? ["\(host) is quiet: its shards are not served until pushfarm resume \(host)"] : []

@@ -2,11 +2,12 @@ import EventLoop
 import FarmLogging
 import PushModel
 
-/// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it. The words are token, reason, Unix
-/// seconds since when the token is invalid, topic, environment. One space separates two words.
+/// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it. The words are: token;
+/// reason; the time since which the token is invalid, in Unix seconds; topic; environment. One space
+/// separates two words.
 ///
-/// The reader accepts any white space, a time in ISO 8601 or as a duration before now, and a line without the last words. An
-/// unknown topic is "-".
+/// The reader accepts any white space, a time in ISO 8601 or as a duration before now, and a line without the
+/// last words. The word "-" stands for an unknown topic.
 struct SuppressionLine: Equatable, Sendable {
     var token: [UInt8]
     var reason: SuppressionReason

@@ -39,7 +39,7 @@ struct SuppressionOptions: ParsableArguments {
 
     private var scopeTopic: String? { topic == "-" ? "" : topic }
 
-    /// Whether the options select a line.
+    /// Whether the line has the topic and environment that the options select.
     func covers(_ line: SuppressionLine) -> Bool {
         (scopeTopic ?? line.scope.topic) == line.scope.topic
             && (environment ?? line.scope.environment) == line.scope.environment

@@ -19,7 +19,7 @@ import StoreProtocol
     /// The content of the lists that this command has written to.
     private var tables: [Int: SuppressionTable] = [:]
 
-    /// The number of records in one call.
+    /// The number of records that one call reads or writes.
     static let portion = 1000
 
     static func open(_ client: FarmClient, app: String) async throws(CommandFailure) -> SuppressionStore {
@@ -90,8 +90,8 @@ import StoreProtocol
         }
     }
 
-    /// Suppresses tokens in portions, unless they already have an equal entry. With `isRemoval`, removes the tokens that are
-    /// suppressed.
+    /// Suppresses tokens, in portions. Skips tokens whose record in the list is already equal. With
+    /// `isRemoval`, removes the tokens that are suppressed.
     mutating func write(_ lines: [SuppressionLine], isRemoval: Bool = false) async throws(CommandFailure) {
         let limit = settings?.suppressionLimit(shards: shards) ?? Retention().suppressed
         let now = try await client.clock().components.seconds
@@ -115,7 +115,8 @@ import StoreProtocol
         }
     }
 
-    /// Whether the shard's list needs this record. A list has limited room, so a repeated record is not added.
+    /// Whether the record differs from the shard's list. A record that changes nothing is not added, because
+    /// a list has limited room.
     private mutating func isNews(
         _ record: SuppressionRecord, in shard: Int, at now: Int64
     ) async throws(CommandFailure) -> Bool {

@@ -6,7 +6,7 @@ struct TopHistory {
     private var samples = 0
     private var seen: [String: Int] = [:]
 
-    /// Starts an update. Series without values for a long time are dropped.
+    /// Starts an update, and removes the series that got no value for many updates.
     mutating func begin() {
         samples += 1
         guard samples.isMultiple(of: Self.most) else { return }

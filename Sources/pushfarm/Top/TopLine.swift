@@ -6,7 +6,7 @@ struct TopLine: Equatable {
     }
 
     private(set) var pieces: [Piece] = []
-    /// The number of columns. Every character takes one column.
+    /// The number of columns that the line takes. Every character takes one column.
     private(set) var width = 0
     /// Whether the whole line is highlighted.
     var isSelected = false
@@ -60,7 +60,8 @@ struct TopLine: Equatable {
             var line = self
             line.pad(to: columns)
             guard colours else { return Paint.inverse.on(line.text, if: true) }
-            // A lighter background, on which the usual colours stay readable.
+            // The selection is a dark grey background instead of inverse video, so that the colours of the
+            // text stay readable.
             return line.pieces.map { piece in
                 "\u{1B}[48;5;238m" + (piece.paint?.on(piece.text, if: true) ?? piece.text + "\u{1B}[0m")
             }.joined()

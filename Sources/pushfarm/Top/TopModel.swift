@@ -76,7 +76,7 @@ struct TopModel {
         settled = next
     }
 
-    /// Apps whose jobs must be read, or nil when no jobs must be read.
+    /// The apps whose jobs the present view shows, or nil if it shows no jobs.
     var wantsJobs: [String]? {
         switch view {
         case .list(.jobs): snapshot?.status.apps.map(\.app) ?? []

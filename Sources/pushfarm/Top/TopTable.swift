@@ -1,4 +1,4 @@
-/// A table on a screen. Columns that do not fit are left out, the least important columns first.
+/// A table on a screen. If the columns do not fit the screen, the table omits the least important columns.
 struct TopTable {
     struct Column {
         let title: String

@@ -63,7 +63,8 @@ import Foundation
     func hide() {
         guard isShown else { return }
         isShown = false
-        // Drawn lines may be lost on a slow terminal, but this sequence must not be lost.
+        // A slow terminal may lose drawn lines, but it must get this sequence, which restores the normal
+        // screen.
         Terminal.write(
             "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: descriptor, timeout: 2_000)
         var settings = before
@@ -120,7 +121,7 @@ import Foundation
     }
 }
 
-/// `read` of the C library. `TopTerminal.read` hides this function.
+/// `read` of the C library. Inside `TopTerminal`, the name `read` means the type's own method.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -19,7 +19,7 @@ enum TopView: Hashable {
     case app(String)
     case job(app: String, id: String)
 
-    /// The name under which the rate of the view is stored.
+    /// The name of the series that stores the view's rate.
     var name: String {
         switch self {
         case .list: "farm"
