@@ -99,7 +99,8 @@ extension FarmClient {
 }
 
 extension RefusedJob {
-    /// The refused job with its stable field names. `original` adds the original text, for `show`.
+    /// The refused job with its stable field names. With `original`, the object also has the job's original
+    /// text, which the command `show` prints.
     func json(app: String, original: Bool = false) -> JSONValue {
         var fields = JSONValue.fields([
             "id": .string(id.description), "app": .string(app), "at": .number(id.milliseconds),

@@ -28,7 +28,7 @@ import StoreProtocol
     private var isAtEnd = false
     /// The position of the last event that was read.
     private var position: String
-    /// Whether the last read got all events up to its time.
+    /// Whether the last read of the event stream returned all events that existed at that time.
     private var hasCaughtUp = false
     /// Whether Redis was restarted and may have lost jobs, so that the run must submit the open chunks again.
     private var mustResubmit = false
@@ -163,7 +163,7 @@ import StoreProtocol
             guard let jobRecord = try await client.jobRecord(tracker.id(of: chunk.number), plan.app) else {
                 return false
             }
-            // The chunk is closed after all events up to now are read.
+            // The run closes the chunk later, when it has read all events up to now.
             if jobRecord.state == .finished { tracker.ended(chunk.number, delivered: jobRecord.delivered) }
         }
         tracker.open(chunk.number, chunk.tokens, since: files.record.since)
@@ -232,7 +232,7 @@ import StoreProtocol
         guard let jobRecord = try await client.jobRecord(tracker.id(of: oldest), plan.app),
             jobRecord.state == .finished
         else { return }
-        // The chunk is closed after all events up to now are read.
+        // The run closes the chunk later, when it has read all events up to now.
         tracker.ended(oldest, delivered: jobRecord.delivered)
         nextCheckAt = .now
         noteProgress()

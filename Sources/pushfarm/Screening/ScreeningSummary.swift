@@ -7,9 +7,9 @@ struct ScreeningSummary: Sendable {
     var paths: ScreeningFiles.Paths
     var time: Duration
 
-    /// Lines that are not empty.
+    /// The number of lines that are neither empty nor a comment.
     var submitted: Int { survey.tokens + survey.malformedCount }
-    /// Tokens that have no outcome yet.
+    /// The number of tokens that have no outcome yet.
     var open: Int { survey.tokens - tally.count - duplicates }
     /// Whether every line is well-formed and every token is good or invalid.
     var isClear: Bool { open == 0 && tally.undecidedCount == 0 && survey.malformedCount == 0 }

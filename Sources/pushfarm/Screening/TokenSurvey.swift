@@ -98,7 +98,7 @@ struct SeenTokens {
     enum Membership: Equatable {
         case new
         case repeated
-        /// The token belongs to another part of all tokens, so it is not compared.
+        /// The token does not belong to the part of all tokens that this set compares.
         case otherPart
     }
 

@@ -35,7 +35,7 @@ struct SimulatorStarted: Codable, Sendable {
     /// All gateways on one line.
     var addresses: String { [gateway, binary].compactMap(\.self).joined(separator: ", ") }
 
-    /// The settings that lead an app to the simulator's HTTP/2 gateway.
+    /// The settings with which an app sends to the simulator's HTTP/2 gateway.
     func settings(of app: String) -> [String] {
         [
             "apps.\(app).gateway=\(gateway)", "apps.\(app).ca_file=\(caFile)",
@@ -43,7 +43,7 @@ struct SimulatorStarted: Codable, Sendable {
         ]
     }
 
-    /// The settings that lead an app to the simulator's binary interface and feedback service.
+    /// The settings with which an app uses the simulator's binary interface and feedback service.
     func binarySettings(of app: String) -> [String] {
         [
             "apps.\(app).gateway=\(binary ?? "")", "apps.\(app).feedback=\(feedback ?? "")",

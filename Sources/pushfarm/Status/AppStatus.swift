@@ -23,7 +23,7 @@ struct AppStatus: Sendable {
     var ages = ReadAges.Reply(high: nil, bulk: nil)
     /// Shards that an operator has paused.
     var pausedShards: [ReadPauses.Item] = []
-    /// Pushes in dead letters.
+    /// The number of pushes in dead letters.
     var dead = 0
     /// Keys of the wrong type, and unreadable data.
     var faults = FindDamage.Reply()
@@ -110,9 +110,9 @@ struct AppStatus: Sendable {
     var high: Int { depths.shards.reduce(0) { $0 + $1.high } }
     var bulk: Int { depths.shards.reduce(0) { $0 + $1.bulk } }
     var ready: Int { high + bulk }
-    /// Batches that workers have checked out.
+    /// The number of batches that workers have checked out.
     var inFlight: Int { depths.shards.reduce(0) { $0 + $1.flight } }
-    /// Jobs that are not split yet.
+    /// The number of jobs that the intake has not completely split.
     var inbox: Int { depths.inbox + depths.taken }
 
     /// Whether a host must process jobs, pushes or reports of the app.

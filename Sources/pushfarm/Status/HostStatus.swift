@@ -41,7 +41,8 @@ struct HostStatus: StatusPart {
 
     init() {}
 
-    /// Marks the host as gone: no process of the host sends or is ready. The counts remain.
+    /// Sets the state to "gone", and marks all processes of the host as neither sending nor ready. The counts
+    /// remain.
     private mutating func becomeGone() {
         state = "gone"
         if var gone = intake {
@@ -119,7 +120,7 @@ extension HostStatus {
         /// Jobs that the intake has finished, refused jobs included.
         var jobs = 0
         var refused = 0
-        /// Pushes in new batches.
+        /// Pushes that the intake has put into batches.
         var pushes = 0
 
         static var fields: [StatusField<IntakeStatus>] {

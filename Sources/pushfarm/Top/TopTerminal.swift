@@ -17,7 +17,7 @@ import Foundation
     private var poll: Poll?
     private var signals: [SignalWatcher] = []
     private var isShown = false
-    /// The lines on the screen. Only lines that differ are written.
+    /// The lines on the screen. A draw writes only the lines that differ from these lines.
     private var shown: [String] = []
 
     /// Returns nil when standard input or output is not a terminal.
