@@ -136,7 +136,7 @@ struct DeadDropCommand: FarmCommand {
 
     func validate() throws {
         guard all == change.isEverything else {
-            throw ValidationError("Name ids, --job, --reason, --since or --all.")
+            throw ValidationError("Give ids, a selection with --job, --reason or --since, or only --all.")
         }
     }
 

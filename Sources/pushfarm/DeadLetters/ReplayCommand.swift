@@ -60,7 +60,7 @@ struct ReplayCommand: FarmCommand {
             throw ValidationError("--ttl is 1 to \(JobLimits.longestTime) whole seconds.")
         }
         guard !change.isEverything else {
-            throw ValidationError("Name ids, --job, --reason or --since.")
+            throw ValidationError("Give ids, or a selection with --job, --reason or --since.")
         }
     }
 

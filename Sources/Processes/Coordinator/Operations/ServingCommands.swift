@@ -146,7 +146,8 @@ extension ShardDistribution {
         exclude(worker)
         guard await becomesEmpty(worker, within: .seconds(30)) else {
             resume(worker)
-            throw .failed("worker \(worker) still waits for responses after 30 s: it continues")
+            throw .failed(
+                "worker \(worker) still waits for responses after 30 s; it serves its shards again")
         }
     }
 }

@@ -123,7 +123,8 @@ import StoreProtocol
         readEnds()
     }
 
-    /// Rereads the last entries after a reconnect, because Redis may have lost them.
+    /// Reads new entries after a reconnect. If Redis restarted or another Redis took over (`isOther`), it may have other
+    /// entries than before, so the entries of the last seconds are read again.
     func reconnected(isOther: Bool) {
         if isOther {
             for list in lists.values { list.lastRead = list.lastRead.back(milliseconds: Self.overlap) }
