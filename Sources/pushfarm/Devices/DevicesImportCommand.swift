@@ -127,8 +127,9 @@ struct DevicesImportCommand: ParsableCommand {
                 "pushed": .number(pushed), "refused": .number(refused),
                 "refused_file": .text(refused > 0 ? files.refusedPath : nil), "dry_run": .bool(dryRun),
             ]),
-            "\(Figures.grouped(pushed)) device inputs \(dryRun ? "are valid" : "pushed")"
-                + (refused > 0 ? ", \(Figures.grouped(refused)) records refused\(place)" : "") + "\n")
+            "\(Figures.counted(pushed, "device input", "device inputs")) \(dryRun ? "valid" : "pushed")"
+                + (refused > 0 ? ", \(Figures.counted(refused, "record", "records")) refused\(place)" : "")
+                + "\n")
         guard files.refusedPath == nil else { return }
         for (line, fault) in files.faults {
             let field = fault.field.isEmpty ? "" : ", \(fault.field)"
