@@ -20,8 +20,6 @@ import StoreProtocol
     let limits: StepLimits
     private let watcher: InboxWatcher<NextJob>
     var queue: IntakeQueue
-    /// The fencing token that proves that this host owns the app's intake; nil if this host does not own it.
-    private var token: FenceToken?
     /// Jobs that are taken and not parsed, in reverse order.
     var unparsed: [[UInt8]] = []
     /// The number of the last step that was done.
@@ -37,8 +35,7 @@ import StoreProtocol
     var heldBack: Duration?
     /// Whether jobs are split one by one, because one of the jobs may have crashed an earlier process.
     private var isOneByOne = true
-    private var task: Task<Void, Never>?
-    private let wakeUp = AsyncEvent()
+    private let leased: LeasedTask
 
     init(_ context: IntakeContext, _ setup: IntakeSetup, limits: StepLimits = StepLimits()) {
         (self.context, self.setup, self.limits) = (context, setup, limits)
@@ -48,53 +45,28 @@ import StoreProtocol
         store = AppStore(app: setup.name, connection: context.redis)
         watcher = InboxWatcher(
             app: setup.name, settings: context.redis.settings, NextJob(timeout: WatchTimes.longest))
+        leased = LeasedTask { [watcher] in watcher.close() }
         queue = IntakeQueue(shards: context.shards, limits: limits)
     }
 
     var name: String { setup.name }
 
     func start() {
-        guard task == nil else { return }
-        task = Loop.task { await self.run() }
+        leased.start { token throws(StoreError) in
+            try await self.serve(token)
+        } recover: { error, token in
+            await self.recover(from: error, token)
+        }
     }
 
     /// Ends the intake after the current step. Jobs that are taken and not split stay in Redis.
-    func stop() async {
-        task?.cancel()
-        wake()
-        await task?.value
-        task = nil
-    }
+    func stop() async { await leased.stop() }
 
     /// Applies the setup to jobs that are parsed from now on.
     func apply(_ setup: IntakeSetup) { self.setup = setup }
 
     /// Uses this fencing token for all further steps; nil stops the work.
-    func setToken(_ token: FenceToken?) {
-        guard token != self.token else { return }
-        self.token = token
-        wake()
-    }
-
-    private func wake() {
-        watcher.close()
-        wakeUp.signal()
-    }
-
-    private func run() async {
-        while !Task.isCancelled {
-            guard let token else {
-                await wakeUp.wait(atMost: .seconds(1))
-                continue
-            }
-            do throws(StoreError) {
-                try await serve(token)
-            } catch {
-                await recover(from: error, token)
-            }
-        }
-        watcher.close()
-    }
+    func setToken(_ token: FenceToken?) { leased.setToken(token) }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
         (step, head, hasMore, unparsed) = (0, nil, false, [])
@@ -105,15 +77,17 @@ import StoreProtocol
             becomeIdle()
             splitOneByOne(false)
         }
-        while mayServe(token) {
+        while leased.mayServe(token) {
             await work()
             try await take(token)
-            while held > 0, mayServe(token) { try await carryOut(nextStep(token), token) }
+            while held > 0, leased.mayServe(token) { try await carryOut(nextStep(token), token) }
             becomeIdle()
             if let heldBack {
-                await wakeUp.wait(atMost: heldBack)
+                await leased.wait(atMost: heldBack)
             } else {
-                while isDrained, mayServe(token), let job = await watcher.next() ?? nil, mayServe(token) {
+                while isDrained, leased.mayServe(token), let job = await watcher.next() ?? nil,
+                    leased.mayServe(token)
+                {
                     try await splitAlone(job, token)
                 }
             }
@@ -128,26 +102,23 @@ import StoreProtocol
         return next
     }
 
-    private func mayServe(_ token: FenceToken) -> Bool { self.token == token && !Task.isCancelled }
-
     /// The number of jobs that are taken and not completely split or refused.
     var held: Int { queue.count + unparsed.count }
 
     private func recover(from error: StoreError, _ token: FenceToken) async {
-        guard !Task.isCancelled else { return }
         switch error {
         case .fenced:
             log.notice("another host owns the app's intake")
             context.notify(.fenced(app: name, token: token.bytes))
-            await wakeUp.wait(atMost: .seconds(1))
+            await leased.wait(atMost: .seconds(1))
         case .outOfStep, .takenJobsDiffer, .exists:
             log.notice(
                 "intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["reason": "\(error)"])
-            await wakeUp.wait(atMost: .milliseconds(50))
+            await leased.wait(atMost: .milliseconds(50))
         default:
             log.error("the intake cannot continue", error: error)
-            await wakeUp.wait(atMost: .seconds(5))
+            await leased.wait(atMost: .seconds(5))
         }
     }
 }

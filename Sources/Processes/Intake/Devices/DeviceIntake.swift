@@ -18,10 +18,7 @@ import StoreProtocol
     let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private(set) var rules: DeviceInputRules
     private let watcher: InboxWatcher<AwaitDevice>
-    /// The fencing token that proves that this host owns the app's intake; nil if this host does not own it.
-    private var token: FenceToken?
-    private var task: Task<Void, Never>?
-    private let wakeUp = AsyncEvent()
+    private let work: LeasedTask
 
     init(_ context: IntakeContext, app name: String, rules: DeviceInputRules, writer: any DeviceWriter) {
         (self.context, self.name, self.rules, self.writer) = (context, name, rules, writer)
@@ -31,50 +28,25 @@ import StoreProtocol
         store = AppStore(app: name, connection: context.redis)
         watcher = InboxWatcher(
             app: name, settings: context.redis.settings, AwaitDevice(timeout: WatchTimes.longest))
+        work = LeasedTask { [watcher] in watcher.close() }
     }
 
     func start() {
-        guard task == nil else { return }
-        task = Loop.task { await self.run() }
+        work.start { token throws(StoreError) in
+            try await self.serve(token)
+        } recover: { error, token in
+            await self.recover(from: error, token)
+        }
     }
 
     /// Ends the intake after the current call. Inputs that are taken and not finished stay in Redis.
-    func stop() async {
-        task?.cancel()
-        wake()
-        await task?.value
-        task = nil
-    }
+    func stop() async { await work.stop() }
 
     /// Applies the rules to inputs that are parsed from now on.
     func use(_ rules: DeviceInputRules) { self.rules = rules }
 
     /// Uses this fencing token for all further calls; nil stops the work.
-    func setToken(_ token: FenceToken?) {
-        guard token != self.token else { return }
-        self.token = token
-        wake()
-    }
-
-    private func wake() {
-        watcher.close()
-        wakeUp.signal()
-    }
-
-    private func run() async {
-        while !Task.isCancelled {
-            guard let token else {
-                await wakeUp.wait(atMost: .seconds(1))
-                continue
-            }
-            do throws(StoreError) {
-                try await serve(token)
-            } catch {
-                await recover(from: error, token)
-            }
-        }
-        watcher.close()
-    }
+    func setToken(_ token: FenceToken?) { work.setToken(token) }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
         // The registry may be unreachable for a long time, so this process becomes its writer only when there are inputs.
@@ -82,7 +54,7 @@ import StoreProtocol
         // One of the inputs that an earlier process took may have crashed that process. So the inputs of earlier
         // processes are tried one by one.
         var isAlone = true
-        while mayServe(token) {
+        while work.mayServe(token) {
             let step = DeviceStep(intake: self, token: token, isAlone: isAlone)
             let taken = try await step.take()
             guard !taken.inputs.isEmpty else {
@@ -101,22 +73,19 @@ import StoreProtocol
         }
     }
 
-    private func mayServe(_ token: FenceToken) -> Bool { self.token == token && !Task.isCancelled }
-
     private func recover(from error: StoreError, _ token: FenceToken) async {
-        guard !Task.isCancelled else { return }
         switch error {
         case .fenced:
             context.notify(.fenced(app: name, token: token.bytes))
-            await wakeUp.wait(atMost: .seconds(1))
+            await work.wait(atMost: .seconds(1))
         case .outOfStep, .takenJobsDiffer, .stale:
             log.notice(
                 "device intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["reason": "\(error)"])
-            await wakeUp.wait(atMost: .milliseconds(50))
+            await work.wait(atMost: .milliseconds(50))
         default:
             log.error("the device intake cannot continue", error: error)
-            await wakeUp.wait(atMost: .seconds(5))
+            await work.wait(atMost: .seconds(5))
         }
     }
 }
