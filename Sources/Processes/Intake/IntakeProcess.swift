@@ -7,8 +7,9 @@ import StoreProtocol
 package import Supervision
 
 /// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers' data,
-/// and this process has no signing key. ¶ The process follows its coordinator's orders on the control channel, and
-/// exits when the coordinator exits.
+/// and this process has no signing key.
+///
+/// The process follows its coordinator's orders on the control channel, and exits when the coordinator exits.
 @Loop package final class IntakeProcess {
     private static let heartbeatInterval = Duration.seconds(1)
 
