@@ -1,6 +1,6 @@
 import EventLoop
-import FarmPolicy
 import JobSplitting
+import RedisClient
 import StoreProtocol
 
 /// The part of an app's intake that carries out steps in Redis.
@@ -89,28 +89,17 @@ extension AppIntake {
     ///
     /// - Throws: an error that retries do not fix, or the last error when the task is cancelled.
     func retrying<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
-        var backoff = BackOff.redis
-        var isLogged = false
-        while true {
-            do throws(StoreError) {
-                let reply = try await store.perform(request)
-                if isLogged {
-                    log.notice("Redis replies again", metadata: ["request": "\(Step.self)"])
-                }
-                return reply
-            } catch {
-                guard error.isTemporary, !Task.isCancelled else { throw error }
-                // Before the first connection is established, an error is not an outage.
-                if !isLogged, error != .redis(.notYetConnected) {
-                    isLogged = true
-                    log.warning(
-                        "waiting for Redis", error: error, metadata: ["request": "\(Step.self)"])
-                }
+        var wasWorking = false
+        let retry = OutageRetry(log: log, metadata: ["request": "\(Step.self)"])
+        return try await retry.perform { () throws(StoreError) in
+            try await store.perform(request)
+        } onWait: { isWaiting in
+            if isWaiting {
                 // A kill during a Redis outage must not count as a job's crash.
-                let wasWorking = isWorking
+                wasWorking = isWorking
                 becomeIdle()
-                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
-                if wasWorking { await work() }
+            } else if wasWorking {
+                await work()
             }
         }
     }

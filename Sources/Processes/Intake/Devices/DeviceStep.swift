@@ -1,5 +1,5 @@
 import EventLoop
-import FarmPolicy
+import RedisClient
 import Registry
 import StoreProtocol
 
@@ -135,26 +135,8 @@ extension DeviceStep {
     private func retrying<Step: Request>(
         _ what: String, _ request: Step
     ) async throws(StoreError) -> Step.Reply {
-        var backoff = BackOff.redis
-        var isLogged = false
-        while true {
-            do throws(StoreError) {
-                let reply = try await intake.store.perform(request)
-                if isLogged {
-                    intake.log.notice("Redis replies again", metadata: ["request": "\(what) device inputs"])
-                }
-                return reply
-            } catch {
-                guard error.isTemporary, !Task.isCancelled else { throw error }
-                // Before the first connection is established, an error is not an outage.
-                if !isLogged, error != .redis(.notYetConnected) {
-                    isLogged = true
-                    intake.log.warning(
-                        "waiting for Redis", error: error, metadata: ["request": "\(what) device inputs"])
-                }
-                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
-            }
-        }
+        let retry = OutageRetry(log: intake.log, metadata: ["request": "\(what) device inputs"])
+        return try await retry.perform { () throws(StoreError) in try await intake.store.perform(request) }
     }
 }
 

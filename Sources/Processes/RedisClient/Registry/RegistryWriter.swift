@@ -286,24 +286,7 @@ extension RegistryWriter {
     private func retrying<Value: Sendable>(
         _ call: @Loop () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        var backoff = BackOff.redis
-        var isLogged = false
-        while true {
-            do throws(StoreError) {
-                let value = try await call()
-                if isLogged { log.notice("the registry's Redis replies again") }
-                return value
-            } catch {
-                guard error.isTemporary, !Task.isCancelled else { throw error }
-                if !isLogged, error != .redis(.notYetConnected) {
-                    isLogged = true
-                    log.warning("waiting for the registry's Redis", error: error)
-                }
-                await onWait(true)
-                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
-                await onWait(false)
-            }
-        }
+        try await OutageRetry("the registry's Redis", log: log).perform(call, onWait: onWait)
     }
 }
 

@@ -1,0 +1,43 @@
+package import EventLoop
+import FarmPolicy
+package import Logging
+package import StoreProtocol
+
+/// Repeats a call while Redis cannot carry it out or is unreachable. Logs each outage once.
+@Loop package struct OutageRetry {
+    private let redis: String
+    private let log: Logger
+    private let metadata: Logger.Metadata
+
+    /// - Parameter redis: the name of the Redis in log messages.
+    package init(_ redis: String = "Redis", log: Logger, metadata: Logger.Metadata = [:]) {
+        (self.redis, self.log, self.metadata) = (redis, log, metadata)
+    }
+
+    /// - Parameter onWait: is called with true before each wait for Redis, and with false after the wait.
+    /// - Throws: an error that retries do not fix, or the last error when the task is cancelled.
+    package func perform<Value: Sendable>(
+        _ call: @Loop () async throws(StoreError) -> Value,
+        onWait: @Loop (_ isWaiting: Bool) async -> Void = { _ in }
+    ) async throws(StoreError) -> Value {
+        var backoff = BackOff.redis
+        var isLogged = false
+        while true {
+            do throws(StoreError) {
+                let value = try await call()
+                if isLogged { log.notice("\(redis) replies again", metadata: metadata) }
+                return value
+            } catch {
+                guard error.isTemporary, !Task.isCancelled else { throw error }
+                // Before the first connection is established, an error is not an outage.
+                if !isLogged, error != .redis(.notYetConnected) {
+                    isLogged = true
+                    log.warning("waiting for \(redis)", error: error, metadata: metadata)
+                }
+                await onWait(true)
+                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
+                await onWait(false)
+            }
+        }
+    }
+}
