@@ -1,6 +1,20 @@
 import PushModel
 import Registry
 
+/// The format of a file of devices.
+enum DeviceFileFormat: String, CaseIterable, Sendable {
+    case ndjson, csv
+
+    /// The format that the file's name ends with; nil for another ending.
+    init?(ending path: String) {
+        switch path.split(separator: ".").last?.lowercased() {
+        case "csv": self = .csv
+        case "ndjson", "jsonl", "json": self = .ndjson
+        default: return nil
+        }
+    }
+}
+
 /// The records of a file of devices, which is read in parts: lines of JSON, or records of CSV.
 struct DeviceFileRecords: ~Copyable {
     struct Record {

@@ -1,5 +1,4 @@
 package import EventLoop
-import FarmPolicy
 package import Logging
 import RedisProtocol
 package import Registry
