@@ -58,7 +58,7 @@ package struct ChildLogging {
         return await withCheckedContinuation { ending = $0 }
     }
 
-    /// Installs the signal handlers. SIGABRT keeps its default: a trace, a core dump, and the end of the process.
+    /// Installs the signal handlers. SIGABRT keeps its default, which ends the process.
     private func watchSignals() {
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in finish(within: signalGrace) } }
         on(SIGQUIT) { [unowned self] in finish(within: Self.shortGracePeriod) }

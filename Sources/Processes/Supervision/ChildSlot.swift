@@ -115,7 +115,7 @@ extension IntakeOrder: ChildOrder {}
     }
 
     /// Kills the process at once for an operator. The current work of the process does not become suspect.
-    /// - Parameter hasTrace: whether to send SIGABRT first, for a trace and a core dump.
+    /// - Parameter hasTrace: whether to send SIGABRT first, so that Swift can print a backtrace.
     package func kill(hasTrace: Bool) { child?.kill(hasTrace: hasTrace) }
 
     /// Shortens the grace period of a process that was asked to finish.

@@ -96,7 +96,7 @@ import Logging
     }
 
     /// Kills the process for an operator.
-    /// - Parameter hasTrace: whether to send SIGABRT first, for a trace and a core dump.
+    /// - Parameter hasTrace: whether to send SIGABRT first, so that Swift can print a backtrace.
     func kill(hasTrace: Bool) {
         guard end == nil else { return }
         isKilledByOperator = true

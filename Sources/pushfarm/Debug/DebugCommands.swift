@@ -76,7 +76,7 @@ struct KillCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
-    @Flag(help: "Sends SIGABRT first, so that the system can write a core.")
+    @Flag(help: "Sends SIGABRT first, and SIGKILL if the worker still runs after five seconds.")
     var abrt = false
 
     func validate() throws {
