@@ -8,10 +8,10 @@ struct BacklogCommand: FarmCommand {
         commandName: "backlog",
         abstract: "Shows open pushes by app and lane.",
         discussion: """
-            Counts pushes. OLDEST is the age of the oldest push that is ready to send.
-            --eta takes two samples and shows the rate and the remaining time. The command
-            reads the state of every batch, a few batches at a time. That takes about 0.1 s
-            for a million pushes.
+            Counts pushes. OLDEST is the age of the oldest push that is ready to send. With
+            --eta, the command counts twice, and shows the rate and the remaining time. To
+            count, the command reads the state of every batch, a few batches at a time,
+            which takes about 0.1 s for a million pushes.
 
             Example:
               pushfarm backlog --eta

@@ -13,8 +13,8 @@ struct BanditSimulateCommand: ParsableCommand {
         commandName: "simulate",
         abstract: "Simulates ways to divide pushes among variants.",
         discussion: """
-            A game is a series of pushes. The allocation chooses a variant for each push
-            and learns the reward at once. The table shows averages over all games: the
+            A game is a series of pushes. For each push, the policy chooses a variant, and
+            learns the push's reward at once. The table shows averages over all games: the
             share of games whose last push used the best variant, and the rewards.
 
             Nothing is sent, and no farm is needed.

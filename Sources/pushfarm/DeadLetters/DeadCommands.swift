@@ -155,9 +155,10 @@ struct DeadExportCommand: FarmCommand {
         commandName: "export",
         abstract: "Exports dead letters to a file, one push per line.",
         discussion: """
-            Each line is a JSON document: token, payload, options (named as in the job
-            contract), reason, status, cause, attempts, at (Unix milliseconds), app, job,
-            dead_letter. The export keeps the dead letters; dead drop deletes them.
+            Each line is a JSON document with these members: token, payload, options (named
+            as in the job contract), reason, status, cause, attempts, at (Unix
+            milliseconds), app, job, dead_letter. The export does not delete the dead
+            letters. To delete them, use dead drop.
 
             Example:
               pushfarm dead export letters.jsonl --reason PayloadTooLarge

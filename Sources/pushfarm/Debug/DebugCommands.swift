@@ -22,8 +22,9 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump",
         abstract: "Writes the state of processes to their log.",
         discussion: """
-            Writes leases, windows and connections of the coordinator and its workers, or
-            of one worker. For one worker, the signal USR2 does the same.
+            The coordinator and its workers, or only one worker, write their leases, windows
+            and connections to the log. A worker also does this when it gets the signal
+            USR2.
 
             Example:
               pushfarm debug dump alpha
@@ -40,8 +41,8 @@ struct LogLevelCommand: ParsableCommand {
         commandName: "log-level",
         abstract: "Changes the log level.",
         discussion: """
-            Sets the log level of the coordinator, its workers and its intake. The level
-            lasts until the process exits.
+            Sets the log level of the coordinator, its workers and its intake. A process
+            keeps the new level until it exits.
 
             Example:
               pushfarm debug log-level debug alpha
@@ -62,8 +63,8 @@ struct KillCommand: ParsableCommand {
         abstract: "Kills a worker's process.",
         discussion: """
             Use debug kill for a worker that hangs or must stop at once. The coordinator
-            starts a new worker. Pushes in flight may be sent twice, and the job records
-            count these pushes. The kill makes no push suspect.
+            starts a new worker. The farm may send pushes in flight twice, and the job
+            records count these pushes. No push becomes a suspect because of this command.
 
             Example:
               pushfarm debug kill alpha/0
@@ -93,8 +94,10 @@ struct PurgeCommand: ParsableCommand {
         commandName: "purge",
         abstract: "Stops workers whose coordinator has exited.",
         discussion: """
-            Such a worker exits by itself within seconds, unless a signal or a debugger has
-            stopped it. Its batches are already back in the queues. No data is deleted.
+            A worker whose coordinator has exited also exits, within seconds, unless a
+            signal or a debugger has stopped the worker. Then use this command. The farm has
+            already returned the worker's batches to the queues. The command deletes no
+            data.
 
             Example:
               pushfarm debug purge alpha

@@ -7,9 +7,10 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         commandName: "feedback",
         abstract: "Reads the feedback services of binary gateways now.",
         discussion: """
-            The farm also reads each feedback service every feedback_interval. The farm
-            suppresses the listed tokens and reports each token as an event. Status 75 when
-            a service cannot be read, or when no coordinator is running.
+            The farm also reads each feedback service at intervals (setting
+            feedback_interval). The farm suppresses the tokens that a feedback service
+            lists, and writes an event for each of them. Status 75 when a service cannot be
+            read, or when no coordinator is running.
 
             Example:
               pushfarm debug feedback demo

@@ -6,11 +6,11 @@ struct FsckCommand: FarmCommand {
         commandName: "fsck",
         abstract: "Checks the accounting of all pushes and jobs.",
         discussion: """
-            Status 1 when the check finds errors. The farm may run meanwhile. --repair
-            returns sendable pushes to their queue, quarantines unreadable data, and fails
-            lost pushes with the reason lost, so that no push stays open forever. --repair
-            keeps the unreadable data. pushfarm status reports this data until
-            --drop-unreadable deletes it.
+            Status 1 when the check finds errors. The farm may run during the check.
+            --repair puts lost batches back into their queues, quarantines unreadable data,
+            and lets lost pushes fail with the reason "lost", so that no push stays open
+            forever. --repair does not delete the unreadable data. pushfarm status reports
+            this data until you delete it with --drop-unreadable.
 
             Example:
               pushfarm debug fsck

@@ -11,11 +11,12 @@ struct TakeoverCommand: ParsableCommand, Sendable {
         commandName: "takeover",
         abstract: "Takes a shard from a stuck owner.",
         discussion: """
-            shards move waits for the owner; takeover does not. After a takeover, Redis
-            refuses the old owner's requests, and pushes that were in flight may be sent
-            twice. The command shows the number of these pushes and asks for the shard's
-            number again, unless --yes gives this number. The shard stays with the host
-            until you move it to auto.
+            shards move waits until the owner hands the shard over; takeover does not wait.
+            After a takeover, Redis refuses the old owner's requests, and pushes that were
+            in flight may be sent twice. The command shows the number of these pushes, and
+            asks you to confirm the shard's number, unless you give this number with --yes.
+            The shard stays with its new owner until you move it with shards move SHARD
+            auto.
 
             Example:
               pushfarm debug takeover 7 --app demo --host beta

@@ -10,8 +10,8 @@ struct DevicesSetCommand: ParsableCommand {
         abstract: "Registers a device, or changes its tags.",
         discussion: """
             With --token, the command replaces all fields of the device. Without --token,
-            --add-tag and --remove-tag change only the tags. The farm applies the change
-            within about a second.
+            the command changes only the tags that --add-tag and --remove-tag name. The farm
+            applies the change within about a second.
 
             Example:
               pushfarm devices set d-1 --app demo --token $TOKEN --user u-7 --tag sport

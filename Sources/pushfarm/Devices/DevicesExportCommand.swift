@@ -9,11 +9,12 @@ struct DevicesExportCommand: FarmCommand {
         commandName: "export",
         abstract: "Exports all stored devices to a file.",
         discussion: """
-            NDJSON has one device on each line, as pushfarm devices import reads it. CSV
-            has a header and one device in each record; it cannot express a device with
-            several tokens, and the export then fails. The file appears when it is
-            complete. Devices that are registered, changed or removed during the export
-            are in the file or not. Import refuses devices without a token.
+            NDJSON has one device on each line, as pushfarm devices import reads it. CSV has
+            a header and one device in each record. A record of CSV has only one token, so
+            the export to CSV fails if a device has several tokens. The file appears only
+            when it is complete. A device that is registered, changed or removed during the
+            export may or may not be in the file. pushfarm devices import refuses the
+            devices without a token.
 
             Example:
               pushfarm devices export devices.ndjson --app demo
@@ -31,11 +32,11 @@ struct DevicesExportCommand: FarmCommand {
 
     @Option(
         help: ArgumentHelp(
-            "csv or ndjson. Default: by the file's ending: .csv, .ndjson, .jsonl or .json.",
+            "csv or ndjson. By default, the file's ending decides: .csv, .ndjson, .jsonl or .json.",
             valueName: "format"))
     var format: String?
 
-    @Flag(help: "Adds when devices were registered and last seen; import refuses these fields.")
+    @Flag(help: "Adds the times when a device was registered and last seen; import refuses these fields.")
     var times = false
 
     func validate() throws {

@@ -11,12 +11,12 @@ struct DevicesImportCommand: ParsableCommand {
         discussion: """
             NDJSON has one device input on each line. The first line of CSV names the
             columns: id, token, user, tags (separated by spaces), zone, lang, … See
-            docs/devices.md. A device that is registered already is replaced.
+            docs/devices.md. If a device is already registered, the import replaces it.
 
-            FILE.refused gets the records that are not valid, with line and reason. Correct
-            and import that file. After Control-C or kill -9, run the same command again to
-            continue. Status 1 when a record was refused, 75 when the command must be run
-            again.
+            The command writes the records that are not valid to FILE.refused, with their
+            line numbers and the reasons. Correct the records in FILE.refused, and import
+            this file. After Control-C or kill -9, run the same command again to continue.
+            Status 1 when a record was refused, 75 when the command must be run again.
 
             Example:
               pushfarm devices import devices.csv --app demo
@@ -31,7 +31,7 @@ struct DevicesImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "csv or ndjson. Default: by the file's ending: .csv, .ndjson, .jsonl or .json.",
+            "csv or ndjson. By default, the file's ending decides: .csv, .ndjson, .jsonl or .json.",
             valueName: "format"))
     var format: String?
 
@@ -42,7 +42,7 @@ struct DevicesImportCommand: ParsableCommand {
     var state: String?
 
     @Option(
-        reads: ArgumentHelp("Waits while the farm has more device inputs than this.", valueName: "n"))
+        reads: ArgumentHelp("Waits while more device inputs than this wait in the farm.", valueName: "n"))
     var backlog = 50_000
 
     @Option(reads: ArgumentHelp("How long to wait for the farm.", valueName: "duration"))

@@ -10,10 +10,10 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Opens a TLS connection to each gateway and sends no push. With --live, and
             always to a simulator on this machine, doctor sends one push to a device token
-            that cannot exist. The response shows a wrong team, key id or topic. The
-            response shows a wrong environment only if the gateway's reason names the
-            environment. The feedback service of a binary gateway is read once. Status 1
-            when a check failed, 75 when Redis or a gateway could not be reached.
+            that cannot exist. The response shows whether the team, the key id or the topic
+            is wrong. It shows a wrong environment only if the gateway's reason names the
+            environment. doctor reads the feedback service of a binary gateway once. Status
+            1 when a check failed, 75 when Redis or a gateway could not be reached.
 
             Example:
               pushfarm doctor --config /etc/pushfarm/pushfarm.yaml

@@ -108,8 +108,8 @@ struct DrainCommand: ParsableCommand {
         discussion: """
             The host or worker takes no new work, finishes the pushes in flight, and hands
             over its shards to the other hosts, or to the host's other workers. The process
-            keeps running. resume ends the drain of a host, restart the drain of a worker.
-            Status 3 when the drain did not finish in time.
+            keeps running. To end the drain, use pushfarm resume for a host, and pushfarm
+            restart for a worker. Status 3 when the drain did not finish in time.
 
             Example:
               pushfarm drain alpha

@@ -7,16 +7,17 @@ struct CancelCommand: FarmCommand {
         commandName: "cancel",
         abstract: "Cancels a job's unsent pushes.",
         discussion: """
-            Pushes in flight get their outcome from the gateway. All other pushes end as
-            cancelled, in every queue and on every host, and are not retried. The job is
-            finished when the last response has come. A job in the inbox is cancelled when
-            the intake takes it. A cancelled job cannot be resumed.
+            Pushes in flight get their outcome from the gateway. All other pushes of the
+            job, in all queues and on all hosts, end as cancelled and are not retried. The
+            job is finished when the gateway's last response has arrived. A job in the inbox
+            is cancelled when the intake takes it. A cancelled job cannot be resumed.
 
-            With --expire-at, the job runs until that time, and pushes that are then unsent
-            are cancelled.
+            With --expire-at, the job runs until the given time. Pushes that are unsent at
+            this time are cancelled.
 
-            The command waits until the job is finished. Control-C ends only the wait, not
-            the cancellation. Status 3 when the job is not finished within --timeout.
+            The command waits until the job is finished. If you press Control-C, the command
+            ends, but the job is still cancelled. Status 3 when the job is not finished
+            within --timeout.
 
             Example:
               pushfarm cancel order-4711

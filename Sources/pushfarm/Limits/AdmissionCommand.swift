@@ -7,10 +7,11 @@ struct AdmissionCommand: ParsableCommand, Sendable {
         commandName: "admission",
         abstract: "Accepts or rejects the jobs of producers.",
         discussion: """
-            After close, pushfarm_submit replies BUSY to producers. The farm still takes
-            the jobs in the inbox and delivers accepted pushes. After open, pushfarm_submit
-            replies OK as long as Redis has memory. With auto, the farm decides by its
-            limits. The setting survives restarts.
+            close: pushfarm_submit replies BUSY to producers, but the farm still delivers
+            the jobs that are in the inbox and the pushes that it has accepted. open:
+            pushfarm_submit replies OK as long as Redis has memory. auto: pushfarm_submit
+            replies BUSY while one of the farm's limits is reached. The setting survives
+            restarts.
 
             Example:
               pushfarm admission close demo
