@@ -204,7 +204,8 @@ struct CheckerTests {
         for index in run.evidence.gateway.indices { run.evidence.gateway[index].at += Int64(index) * 6_000 }
         #expect(run.verdict.overlaps == 0)
         run = SampleRun()
-        // A worker took the shard over and died, so the order of connections is 1, 2, 1.
+        // The worker with connection 2 took the shard over and was killed, and the worker with connection 1 took the shard
+        // back. So the requests of the shard used the connections 1, 2, 1 in this order, which is correct.
         for token in ["a1", "dead", "b1"] { run.evidence.shards[token] = 7 }
         #expect(run.verdict.isGood && run.verdict.overlaps == 0)
     }

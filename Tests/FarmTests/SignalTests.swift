@@ -2,8 +2,10 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The signals of docs/signals.md under load.
-/// A coordinator that runs in a terminal ignores the signals that a terminal sends without a command of the user.
+/// Tests the signals of docs/signals.md under load.
+///
+/// A coordinator that has a terminal does not handle TTIN, TTOU, TSTP and WINCH, because the terminal itself can send these
+/// signals. So these tests run only without a terminal.
 @Suite(
     .startsProcesses(limit: .seconds(240)),
     .enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))

@@ -145,7 +145,7 @@ import Testing
         ("{\"id\":\"d\",\"zone\":\"../etc/passwd\"}", "zone", 17, "such as \"Europe/Berlin\""),
         ("{\"id\":\"d\",\"zone\":\"Europe//Berlin\"}", "zone", 17, "such as \"Europe/Berlin\""),
         ("{\"id\":\"d\",\"zone\":\"+02:00\"}", "zone", 17, "such as \"Europe/Berlin\""),
-        ("{\"id\":\"d\",\"lang\":\"de_AT\"}", "lang", 17, "this is \"de_AT\"; use - instead of _"),
+        ("{\"id\":\"d\",\"lang\":\"de_AT\"}", "lang", 17, "this is \"de_AT\"; use \"-\" instead of \"_\""),
         ("{\"id\":\"d\",\"lang\":\"d\"}", "lang", 17, "a language tag of BCP 47"),
         ("{\"id\":\"d\",\"lang\":\"de-x\"}", "lang", 17, "a language tag of BCP 47"),
         ("{\"id\":\"d\",\"platform\":\"iOS\"}", "platform", 21, "did you mean \"ios\"?"),

@@ -45,7 +45,7 @@ struct SegmentParserTests {
         ("tag:a tag:b", 6, "expected & or | between two conditions"),
         ("(tag:a | tag:b", 0, "this parenthesis is not closed"),
         ("tag:a)", 5, "this parenthesis was not opened"),
-        ("tag", 3, "expected : and a value after \"tag\""),
+        ("tag", 3, "expected \":\" and a value after \"tag\""),
         ("tag:", 4, "expected a value after \"tag:\""),
         ("tag:\"\"", 4, "expected a value after \"tag:\""),
         ("tag:\"a", 4, "this quotation mark is not closed"),
@@ -55,7 +55,7 @@ struct SegmentParserTests {
             "colour:red", 0,
             "there is no attribute \"colour\"; use tag, platform, service, environment, zone, lang, app, os, model, seen, all"
         ),
-        ("seen", 4, "expected < and a number of days after \"seen\", as in seen<30d"),
+        ("seen", 4, "expected \"<\" and a number of days after \"seen\", as in seen<30d"),
         ("seen<30", 5, "expected a number of days from 1d to 3650d"),
         ("seen<0d", 5, "expected a number of days from 1d to 3650d"),
         ("seen<99999999999999999999d", 5, "expected a number of days from 1d to 3650d"),

@@ -92,7 +92,7 @@ private struct SegmentParser {
         guard let attribute = SegmentTerm.Attribute(rawValue: name) else {
             throw SegmentError(position: start, reason: Self.unknown(name))
         }
-        guard skip(":") else { throw fault("expected : and a value after \"\(name)\"") }
+        guard skip(":") else { throw fault("expected \":\" and a value after \"\(name)\"") }
         let value = try value(of: name)
         if skip("*") { return .term(.prefix(attribute, value)) }
         guard !value.isEmpty else { throw fault("expected a value after \"\(name):\"") }
@@ -100,7 +100,7 @@ private struct SegmentParser {
     }
 
     private mutating func days() throws(SegmentError) -> Int {
-        guard skip("<") else { throw fault("expected < and a number of days after \"seen\", as in seen<30d") }
+        guard skip("<") else { throw fault("expected \"<\" and a number of days after \"seen\", as in seen<30d") }
         skipSpaces()
         let start = position
         let text = plainText()

@@ -1,8 +1,9 @@
 import PushModel
 import StoreProtocol
 
-/// Builds the audit record of a results entry from the outcomes that the worker reported, without later decisions of the farm.
 extension AuditRecord {
+    /// Builds the audit record of a results entry. The record has the outcomes and retries as the worker reported them,
+    /// even if settling the entry turns a retry into a failure or an expiry.
     init(of entry: ResultsEntry) {
         self.init()
         for item in entry.items {

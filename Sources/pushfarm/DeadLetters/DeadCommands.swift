@@ -136,7 +136,7 @@ struct DeadDropCommand: FarmCommand {
 
     func validate() throws {
         guard all == change.isEverything else {
-            throw ValidationError("Give ids, a selection with --job, --reason or --since, or only --all.")
+            throw ValidationError("Give either ids, or a selection (--job, --reason, --since), or --all alone.")
         }
     }
 

@@ -36,9 +36,9 @@ struct FeedbackCommand: ParsableCommand, Sendable {
             guard configuration.app(named: app) != nil else {
                 throw CommandFailure.noApp(app, among: configuration.apps.map(\.name))
             }
-            throw CommandFailure.usage("\(app) has no feedback: in the configuration")
+            throw CommandFailure.usage("the app \(app) has no key \"feedback\" in the configuration")
         }
-        guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }
+        guard !apps.isEmpty else { throw CommandFailure.usage("no app has the key \"feedback\" in the configuration") }
         let console = Console(json: common.json)
         try configuration.withClient { client in
             let deadline = ContinuousClock.now + timeout.duration

@@ -25,7 +25,7 @@ struct PauseCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var subject: SubjectOptions
 
-    @Option(help: ArgumentHelp("Why; status and paused show it.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason for the pause; shown by \"pushfarm status\" and \"pushfarm paused\".", valueName: "text"))
     var reason: String?
 
     func validate() throws {

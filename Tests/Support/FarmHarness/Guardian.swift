@@ -42,8 +42,9 @@ package struct Guardian: Sendable {
 
     package init() {
         var ends: [Int32] = [-1, -1]
-        // A socket pair can be close-on-exec from the start. A pipe cannot: a child that another thread starts at this
-        // moment would inherit the writing end and keep that end open after the tests.
+        // A socket pair can get the close-on-exec flag when it is created. A pipe of `pipe()` gets this flag only in a
+        // second call. A child that another thread starts between the two calls would inherit the pipe's writing end and
+        // keep that end open after the tests.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0, "no pair of sockets: errno \(errno)")
         input = ends[1]

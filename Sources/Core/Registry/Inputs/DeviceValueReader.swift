@@ -66,7 +66,7 @@ struct DeviceValueReader {
         let position = position
         let text = try text(mustBe: DeviceText.languageRule)
         guard let language = DeviceText.language(text) else {
-            let hint = text.contains("_") ? "; use - instead of _" : ""
+            let hint = text.contains("_") ? "; use \"-\" instead of \"_\"" : ""
             throw error(
                 "\"\(path)\" must be \(DeviceText.languageRule); this is \"\(Excerpt.of(text))\"\(hint)",
                 at: position)
@@ -77,7 +77,7 @@ struct DeviceValueReader {
     /// Reads `true`.
     mutating func readTrue() throws(DeviceInputError) {
         guard try kind() == .boolean, scanner.bytes[position] == UInt8(ascii: "t") else {
-            throw try wrong("true; leave the field out to keep the device")
+            throw try wrong("true, or left out to keep the device")
         }
         try skipValue()
     }

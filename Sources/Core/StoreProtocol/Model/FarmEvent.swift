@@ -80,7 +80,7 @@ package struct FarmEvent: Sendable {
 }
 
 extension FarmEvent: CommandArgument {
-    /// Writes the number of words, then `type`, the kind, and the fields.
+    /// Writes the number of the words that follow; then the word `type`, the kind, and the names and values of the fields.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(2 + words.count)
         command.append("type")

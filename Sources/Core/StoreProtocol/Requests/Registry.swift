@@ -153,10 +153,10 @@ package struct InitRegistryField: Request {
     }
 }
 
-/// Reads the format and the number of partitions of the app's registry.
+/// Reads two settings of the app's registry: its format version and its number of partitions.
 package struct ReadRegistrySettings: Request {
     package struct Reply: Equatable, Sendable {
-        /// The format of all keys of the registry; nil if there is no registry.
+        /// The version number of the format that all keys of the registry have; nil if there is no registry.
         package let format: Int?
         /// The number of partitions; nil if there is no registry.
         package let partitions: Int?

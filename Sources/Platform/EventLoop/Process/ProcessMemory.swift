@@ -28,11 +28,12 @@ package enum ProcessMemory {
         return machine == 0 ? limit : min(machine, limit)
     }
 
-    /// Unmaps the code pages that this process has used. When the code of a page runs again, the kernel maps the page
-    /// again from the page cache.
+    /// Removes all code pages from this process's resident memory. When code of a removed page runs again, the kernel
+    /// maps the page again from the page cache.
     ///
-    /// The start of the process uses far more code than sending does, and each page fault maps sixteen pages. Only
-    /// executable mappings of files are released. These pages are never written to, so each page is a copy of the file.
+    /// This saves memory, because the start of the process runs far more code than sending does, and each page fault
+    /// maps sixteen pages. Only executable mappings of files are released. No page of these mappings is ever written to,
+    /// so each page is a copy of a part of the file.
     package static func releaseIdleCode() {
         #if os(Linux)
             for line in SmallFile.text("/proc/self/maps")?.split(separator: "\n") ?? [] {

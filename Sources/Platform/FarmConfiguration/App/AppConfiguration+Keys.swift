@@ -114,11 +114,11 @@ extension AppConfiguration.Topics {
         }
         let topics = text.split { $0 == " " || $0 == "," }.map(String.init)
         guard topics.count <= Self.mostTopics else {
-            throw InvalidValue("has \(topics.count) topics; use any for more than \(Self.mostTopics)")
+            throw InvalidValue("has \(topics.count) topics; the limit is \(Self.mostTopics), and \"any\" allows all topics")
         }
         for topic in topics where topic == "any" || !AppReader.isTopic(topic) {
             throw InvalidValue(
-                "expected any, or topics such as com.example.demo, found \"\(topic.prefix(40))\"")
+                "expected \"any\", or topics such as com.example.demo, found \"\(topic.prefix(40))\"")
         }
         self = .these(topics)
     }

@@ -113,7 +113,7 @@ package struct TLSSession: ~Copyable {
     /// Call this function only while no write is waiting. If the result is not ``TLSProgress/done``, call the function again
     /// before anything else is written.
     ///
-    /// - Throws: an error also if the connection uses TLS 1.2, which has no key updates (``hasKeyUpdates``).
+    /// - Throws: an error if the connection fails, or if it uses TLS 1.2, which has no key updates (``hasKeyUpdates``).
     package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         if SSL_in_init(ssl) == 0 {

@@ -95,8 +95,8 @@ package struct SimulatorCredentials: Sendable {
         certificate.notAfter - WallClock.milliseconds / 1000 > leastLifetime
     }
 
-    /// Normalises a name. An IPv6 address in a certificate may have its long or short form; only the usual short form is
-    /// recognised.
+    /// Returns a host name or an address in lower case, for the comparison with the names of a certificate. An IPv6
+    /// address must have its usual short form: with another form, each start makes a new certificate.
     private static func written(_ name: String) -> String { name.lowercased() }
 }
 

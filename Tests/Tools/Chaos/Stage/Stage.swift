@@ -59,7 +59,8 @@ import Transport
     /// The number of commands run so far.
     private var commands = 0
 
-    /// The most pushes that a worker has in flight or unreported. This is the lower bound of its send credit.
+    /// The most pushes that a worker of the chaos run may send before Redis knows their outcomes. This number is the
+    /// minimum of a worker's window (`ConnectionPool.leastWindow`).
     package static let window = 512
     /// How long the gateway takes to respond, in milliseconds.
     package nonisolated static let latency = 20

@@ -39,8 +39,10 @@ local function note_refused(stamp, job, field, position, reason, original)
     return true
 end
 
--- Refuses the first taken job. `intake` is [suspects, head, offset] from the intake's hash. If the job is partly split, its
--- remaining pushes fail, `rest` is their reason, and the job record is kept for `keep` seconds. Returns whether an event was written.
+-- Refuses the first taken job. `intake` has three fields of the intake's hash: `suspects`, the number of taken jobs that are
+-- processed one by one; `head`, the id of the partly split job, if any; `offset`, the number of this job's pushes that are
+-- already split. The unsplit pushes of a partly split job fail with the reason `rest`, and the job record is kept for `keep`
+-- seconds. Returns whether an event was written.
 local function refuse_head(intake, stamp, job, field, position, reason, original, rest, keep)
     local suspects, head, offset = unpack(intake)
     local has_event = true
