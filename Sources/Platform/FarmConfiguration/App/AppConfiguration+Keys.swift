@@ -114,7 +114,8 @@ extension AppConfiguration.Topics {
         }
         let topics = text.split { $0 == " " || $0 == "," }.map(String.init)
         guard topics.count <= Self.mostTopics else {
-            throw InvalidValue("has \(topics.count) topics; the limit is \(Self.mostTopics), and \"any\" allows all topics")
+            throw InvalidValue(
+                "has \(topics.count) topics; the limit is \(Self.mostTopics), and \"any\" allows all topics")
         }
         for topic in topics where topic == "any" || !AppReader.isTopic(topic) {
             throw InvalidValue(
