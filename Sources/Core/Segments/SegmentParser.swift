@@ -100,7 +100,9 @@ private struct SegmentParser {
     }
 
     private mutating func days() throws(SegmentError) -> Int {
-        guard skip("<") else { throw fault("expected \"<\" and a number of days after \"seen\", as in seen<30d") }
+        guard skip("<") else {
+            throw fault("expected \"<\" and a number of days after \"seen\", as in seen<30d")
+        }
         skipSpaces()
         let start = position
         let text = plainText()

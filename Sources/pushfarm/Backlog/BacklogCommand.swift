@@ -8,10 +8,11 @@ struct BacklogCommand: FarmCommand {
         commandName: "backlog",
         abstract: "Shows open pushes by app and lane.",
         discussion: """
-            Counts pushes. OLDEST is the age of the oldest push that is ready to send. With
-            --eta, the command counts twice, and shows the rate and the remaining time. To
-            count, the command reads the state of every batch, a few batches at a time,
-            which takes about 0.1 s for a million pushes.
+            Counts the pushes that have no outcome yet. The column OLDEST shows the age of
+            the oldest push that is ready to send. With --eta, the command counts twice,
+            and also shows the rate and the remaining time. The command reads the state of
+            every batch, a few batches at a time. This takes about 0.1 s for a million
+            pushes.
 
             Example:
               pushfarm backlog --eta
@@ -26,7 +27,7 @@ struct BacklogCommand: FarmCommand {
     @Flag(help: "Measures the rate and shows the remaining time.")
     var eta = false
 
-    @Option(reads: ArgumentHelp("How long to measure the rate.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The time between the two counts of --eta.", valueName: "duration"))
     var over = TimeSpan(seconds: 2)
 
     func validate() throws {

@@ -13,9 +13,9 @@ struct BanditSimulateCommand: ParsableCommand {
         commandName: "simulate",
         abstract: "Simulates ways to divide pushes among variants.",
         discussion: """
-            A game is a series of pushes. For each push, the policy chooses a variant, and
-            learns the push's reward at once. The table shows averages over all games: the
-            share of games whose last push used the best variant, and the rewards.
+            A game is a series of pushes. For each push, the policy chooses a variant and
+            learns the reward at once. The table shows averages over all games: the share
+            of games whose last push used the best variant, and the rewards.
 
             Nothing is sent, and no farm is needed.
 
@@ -34,7 +34,7 @@ struct BanditSimulateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "even, epsilon-greedy, softmax or thompson; repeatable.", valueName: "name"))
+            "The policy: even, epsilon-greedy, softmax or thompson; repeatable.", valueName: "name"))
     var policy: [String]
 
     @Option(

@@ -63,10 +63,11 @@ struct CommonOptions: ParsableArguments, Sendable {
 struct ServiceOptions: ParsableArguments, Sendable {
     @Option(
         name: .long,
-        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+        help: ArgumentHelp(
+            "The log level: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var logLevel: String?
 
-    @Option(name: .long, help: ArgumentHelp("text or json.", valueName: "format"))
+    @Option(name: .long, help: ArgumentHelp("The log format: text or json.", valueName: "format"))
     var logFormat: String?
 
     func overrides() -> [Override] {

@@ -10,8 +10,9 @@ struct CoordinatorCommand: ParsableCommand {
         commandName: "coordinator",
         abstract: "Runs this host's coordinator and workers.",
         discussion: """
-            TERM or INT stops the coordinator gracefully: workers finish the pushes in
-            flight. HUP reloads apps and credentials.
+            The signals TERM and INT stop the coordinator gracefully: its workers finish
+            the pushes in flight. The signal HUP reloads the configuration and the
+            credentials.
 
             Example:
               pushfarm coordinator --config /etc/pushfarm/pushfarm.yaml
@@ -22,7 +23,8 @@ struct CoordinatorCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Worker processes, or auto: one per processor.", valueName: "n"))
+        help: ArgumentHelp(
+            "The number of worker processes, or \"auto\" for one per processor.", valueName: "n"))
     var workers: String?
 
     /// Set only by a predecessor that starts its successor.

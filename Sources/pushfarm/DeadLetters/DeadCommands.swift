@@ -8,8 +8,9 @@ struct DeadCommand: ParsableCommand {
         abstract: "Shows, exports and deletes dead letters.",
         discussion: """
             A dead letter keeps pushes of one job that failed for the same reason although
-            their tokens are valid. The setting dead_letters limits the number and the age
-            of dead letters. pushfarm replay sends dead letters again.
+            their tokens are valid. The setting "dead_letters" limits the number and the
+            age of dead letters. The command "pushfarm replay" sends the pushes of dead
+            letters again.
 
             Example:
               pushfarm dead list
@@ -90,7 +91,7 @@ struct DeadShowCommand: FarmCommand {
     @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Argument(reads: "Ids of dead letters, as dead list --letters shows them.")
+    @Argument(reads: "Ids of dead letters, as \"pushfarm dead list --letters\" shows them.")
     var ids: [EntryID]
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -136,7 +137,8 @@ struct DeadDropCommand: FarmCommand {
 
     func validate() throws {
         guard all == change.isEverything else {
-            throw ValidationError("Give either ids, or a selection (--job, --reason, --since), or --all alone.")
+            throw ValidationError(
+                "Give either ids, or a selection (--job, --reason, --since), or --all alone.")
         }
     }
 
@@ -155,10 +157,10 @@ struct DeadExportCommand: FarmCommand {
         commandName: "export",
         abstract: "Exports dead letters to a file, one push per line.",
         discussion: """
-            Each line is a JSON document with these members: token, payload, options (named
+            Each line is a JSON document with these fields: token, payload, options (named
             as in the job contract), reason, status, cause, attempts, at (Unix
-            milliseconds), app, job, dead_letter. The export does not delete the dead
-            letters. To delete them, use dead drop.
+            milliseconds), app, job, dead_letter. The export deletes no dead letter; use
+            "pushfarm dead drop" for that.
 
             Example:
               pushfarm dead export letters.jsonl --reason PayloadTooLarge

@@ -53,11 +53,13 @@ extension EntryID: OptionValue {
 struct DeadLetterChangeOptions: ParsableArguments, Sendable {
     @OptionGroup var selection: DeadLetterOptions
 
-    @Argument(reads: "Ids of dead letters, as dead list --letters shows them.")
+    @Argument(reads: "Ids of dead letters, as \"pushfarm dead list --letters\" shows them.")
     var ids: [EntryID] = []
 
     @Option(
-        reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
+        reads: ArgumentHelp(
+            "Stops after this number of pushes; a dead letter is never split, so the last one may exceed it.",
+            valueName: "count"))
     var limit: Int?
 
     @Flag(help: "Shows what the command would do, and changes nothing.")

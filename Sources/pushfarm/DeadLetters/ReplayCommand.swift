@@ -7,14 +7,16 @@ struct ReplayCommand: FarmCommand {
         commandName: "replay",
         abstract: "Replays dead letters as new jobs.",
         discussion: """
-            The failed pushes of a job OLD become a new job OLD.r1 (the next time OLD.r2).
-            The new job record has the field replay_of. The same step deletes the dead
-            letters, so their pushes are sent once. After an interruption, run replay again
-            with the same --id to continue.
+            The failed pushes of a job OLD become a new job OLD.r1; later new jobs are
+            OLD.r2, OLD.r3 and so on. The record of a new job names the old job in its
+            field "replay_of". The step that creates a new job also deletes the dead
+            letters, so their pushes are sent only once more. After an interruption, run
+            the command again with the same --id to continue.
 
-            Replay skips expired pushes (--ttl sets a new time to live), at-most-once
-            pushes that may have been delivered (--even-unknown), and pushes that crashed
-            workers (--reason poison).
+            The command skips three kinds of pushes, unless an option includes them:
+            expired pushes (--ttl gives them a new time to live), at-most-once pushes that
+            may have been delivered (--even-unknown), and pushes that crashed workers
+            (--reason poison).
 
             Example:
               pushfarm replay --job order-4711
@@ -22,7 +24,7 @@ struct ReplayCommand: FarmCommand {
               pushfarm replay --reason TopicDisallowed --since 2h --dry-run
               pushfarm replay --reason exhausted --rate 500 --id outage-12-may
 
-            Status 3 when the replay was interrupted or pushes were skipped.
+            The exit status is 3 when the replay was interrupted or skipped pushes.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -30,24 +32,24 @@ struct ReplayCommand: FarmCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A name for this replay. A later run with the same name continues it, and ignores newer dead letters.",
+            "A name for this replay. A later run with this name continues the replay, and ignores dead letters that were added after its start.",
             valueName: "name"))
     var id: String?
 
     @Option(
-        reads: ArgumentHelp("Pushes to submit per second; a dead letter is never split.", valueName: "count"))
+        reads: ArgumentHelp("The number of pushes to submit per second.", valueName: "count"))
     var rate: Int?
 
     @Option(
         help: ArgumentHelp(
-            "high or bulk. Default: the old job's lane, or bulk when its job record has expired.",
+            "The lane: high or bulk. Default: the old job's lane, or bulk when the old job's record has expired.",
             valueName: "lane"))
     var lane: String?
 
-    @Option(reads: ArgumentHelp("A new time to live, from now.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("A new time to live for the pushes, from now on.", valueName: "duration"))
     var ttl: TimeSpan?
 
-    @Flag(help: "Also at-most-once pushes that may have been delivered.")
+    @Flag(help: "Also replays at-most-once pushes that may have been delivered.")
     var evenUnknown = false
 
     func validate() throws {

@@ -22,9 +22,9 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump",
         abstract: "Writes the state of processes to their log.",
         discussion: """
-            The coordinator and its workers, or only one worker, write their leases, windows
-            and connections to the log. A worker also does this when it gets the signal
-            USR2.
+            Writes the leases, windows and connections of a coordinator and its workers, or
+            of one worker. The signal USR2 to a worker's process has the same effect for
+            this worker.
 
             Example:
               pushfarm debug dump alpha
@@ -41,15 +41,16 @@ struct LogLevelCommand: ParsableCommand {
         commandName: "log-level",
         abstract: "Changes the log level.",
         discussion: """
-            Sets the log level of the coordinator, its workers and its intake. A process
-            keeps the new level until it exits.
+            Sets the log level of a coordinator, its workers and its intake. Each process
+            keeps the level until it exits.
 
             Example:
               pushfarm debug log-level debug alpha
             """)
 
     @Argument(
-        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+        help: ArgumentHelp(
+            "The log level: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var level: String
 
     @OptionGroup var options: HostOptions
@@ -62,9 +63,10 @@ struct KillCommand: ParsableCommand {
         commandName: "kill",
         abstract: "Kills a worker's process.",
         discussion: """
-            Use debug kill for a worker that hangs or must stop at once. The coordinator
-            starts a new worker. The farm may send pushes in flight twice, and the job
-            records count these pushes. No push becomes a suspect because of this command.
+            Use this command for a worker that hangs or must stop at once. The coordinator
+            then starts a new worker. Pushes in flight may be sent twice, and the job
+            records count these pushes. The farm does not suspect these pushes of having
+            crashed the worker.
 
             Example:
               pushfarm debug kill alpha/0
@@ -77,7 +79,7 @@ struct KillCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
-    @Flag(help: "Sends SIGABRT first, and SIGKILL if the worker still runs after five seconds.")
+    @Flag(help: "Sends the signal ABRT first, so that the system can write a core file.")
     var abrt = false
 
     func validate() throws {
@@ -94,10 +96,9 @@ struct PurgeCommand: ParsableCommand {
         commandName: "purge",
         abstract: "Stops workers whose coordinator has exited.",
         discussion: """
-            A worker whose coordinator has exited also exits, within seconds, unless a
-            signal or a debugger has stopped the worker. Then use this command. The farm has
-            already returned the worker's batches to the queues. The command deletes no
-            data.
+            A worker whose coordinator has exited exits by itself within seconds, unless a
+            signal or a debugger has stopped it. This command stops such a worker. The
+            worker's batches are already back in the queues. No data is deleted.
 
             Example:
               pushfarm debug purge alpha

@@ -7,10 +7,12 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         commandName: "feedback",
         abstract: "Reads the feedback services of binary gateways now.",
         discussion: """
-            The farm also reads each feedback service at intervals (setting
-            feedback_interval). The farm suppresses the tokens that a feedback service
-            lists, and writes an event for each of them. Status 75 when a service cannot be
-            read, or when no coordinator is running.
+            A feedback service lists unregistered tokens. The farm suppresses each listed
+            token and reports it as an event. The farm also reads each feedback service
+            regularly, in the interval of the setting "feedback_interval".
+
+            The exit status is 75 when a service cannot be read, or when no coordinator is
+            running.
 
             Example:
               pushfarm debug feedback demo
@@ -19,7 +21,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "The app, or all.", completion: .apps)
+    @Argument(help: "The app, or \"all\" for all apps with a feedback service.", completion: .apps)
     var app: String
 
     @Option(reads: ArgumentHelp("How long to wait for the result.", valueName: "duration"))
@@ -38,7 +40,9 @@ struct FeedbackCommand: ParsableCommand, Sendable {
             }
             throw CommandFailure.usage("the app \(app) has no key \"feedback\" in the configuration")
         }
-        guard !apps.isEmpty else { throw CommandFailure.usage("no app has the key \"feedback\" in the configuration") }
+        guard !apps.isEmpty else {
+            throw CommandFailure.usage("no app has the key \"feedback\" in the configuration")
+        }
         let console = Console(json: common.json)
         try configuration.withClient { client in
             let deadline = ContinuousClock.now + timeout.duration

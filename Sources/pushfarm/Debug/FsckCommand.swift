@@ -6,11 +6,13 @@ struct FsckCommand: FarmCommand {
         commandName: "fsck",
         abstract: "Checks the accounting of all pushes and jobs.",
         discussion: """
-            Status 1 when the check finds errors. The farm may run during the check.
-            --repair puts lost batches back into their queues, quarantines unreadable data,
-            and lets lost pushes fail with the reason "lost", so that no push stays open
-            forever. --repair does not delete the unreadable data. pushfarm status reports
-            this data until you delete it with --drop-unreadable.
+            The farm may run during the check. The exit status is 1 when the check finds
+            errors.
+
+            With --repair, the command returns sendable pushes to their queue, quarantines
+            unreadable data, and fails lost pushes with the reason "lost", so that no push
+            stays open forever. The quarantined data is kept, and "pushfarm status" reports
+            it until the option --drop-unreadable deletes it.
 
             Example:
               pushfarm debug fsck
@@ -20,14 +22,14 @@ struct FsckCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
-        help: ArgumentHelp("Only this app; --repair needs an app or all.", valueName: "name"),
+        help: ArgumentHelp("Checks only this app; --repair needs an app or \"all\".", valueName: "name"),
         completion: .apps)
     var app: String?
 
     @Flag(help: "Repairs the errors.")
     var repair = false
 
-    @Flag(help: "Deletes the originals of unreadable data.")
+    @Flag(help: "Deletes the quarantined unreadable data.")
     var dropUnreadable = false
 
     func validate() throws {

@@ -11,12 +11,12 @@ struct TakeoverCommand: ParsableCommand, Sendable {
         commandName: "takeover",
         abstract: "Takes a shard from a stuck owner.",
         discussion: """
-            shards move waits until the owner hands the shard over; takeover does not wait.
-            After a takeover, Redis refuses the old owner's requests, and pushes that were
-            in flight may be sent twice. The command shows the number of these pushes, and
-            asks you to confirm the shard's number, unless you give this number with --yes.
-            The shard stays with its new owner until you move it with shards move SHARD
-            auto.
+            Unlike "pushfarm shards move", this command does not wait until the owner hands
+            the shard over. After the takeover, Redis refuses the old owner's requests for
+            the shard, and pushes that were in flight may be sent twice. Before the
+            takeover, the command shows the number of these pushes and asks for the shard's
+            number again, unless --yes gives this number. The shard stays with the new host
+            until you run "pushfarm shards move" with the host "auto".
 
             Example:
               pushfarm debug takeover 7 --app demo --host beta
@@ -26,7 +26,7 @@ struct TakeoverCommand: ParsableCommand, Sendable {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
-    @Argument(reads: "The shard.")
+    @Argument(reads: "The shard's number.")
     var shard: Int
 
     @Option(help: ArgumentHelp("The app.", valueName: "name"), completion: .apps)
@@ -38,7 +38,9 @@ struct TakeoverCommand: ParsableCommand, Sendable {
     @Flag(help: "Takes the shard even if the owner's lease is valid.")
     var force = false
 
-    @Option(reads: ArgumentHelp("Confirms the shard's number instead of asking for it.", valueName: "shard"))
+    @Option(
+        reads: ArgumentHelp(
+            "Repeats the shard's number, so that the command does not ask for it.", valueName: "shard"))
     var yes: Int?
 
     func run() throws {

@@ -8,9 +8,10 @@ struct DemoCommand: ParsableCommand, Sendable {
         abstract: "Sends a million pushes to the simulator and counts them.",
         discussion: """
             Starts a private Redis, a simulated gateway and a farm in a temporary folder.
-            Sends pushes, kills a worker during the delivery, and compares the job records
-            with the gateway's count. Leaves no files or processes. Status 1 when the
-            counts differ. Ignores configuration files and environment variables.
+            Then the command sends pushes, kills a worker during the delivery, and compares
+            the job records with the gateway's count. The exit status is 1 when the counts
+            differ. The command ignores configuration files and environment variables, and
+            leaves no files or processes.
 
             Example:
               pushfarm demo
@@ -35,10 +36,10 @@ struct DemoCommand: ParsableCommand, Sendable {
         reads: ArgumentHelp("Number of pushes to bad tokens. Default: one in a hundred.", valueName: "n"))
     var bad: Int?
 
-    @Option(reads: ArgumentHelp("Worker processes.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The number of worker processes.", valueName: "n"))
     var workers = 2
 
-    @Option(reads: ArgumentHelp("Workers to kill during the delivery.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The number of workers to kill during the delivery.", valueName: "n"))
     var kill = 1
 
     func validate() throws {

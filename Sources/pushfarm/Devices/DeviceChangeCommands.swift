@@ -10,8 +10,8 @@ struct DevicesSetCommand: ParsableCommand {
         abstract: "Registers a device, or changes its tags.",
         discussion: """
             With --token, the command replaces all fields of the device. Without --token,
-            the command changes only the tags that --add-tag and --remove-tag name. The farm
-            applies the change within about a second.
+            the options --add-tag and --remove-tag change only the tags. The farm applies
+            the change within about a second.
 
             Example:
               pushfarm devices set d-1 --app demo --token $TOKEN --user u-7 --tag sport
@@ -28,7 +28,9 @@ struct DevicesSetCommand: ParsableCommand {
     var token: String?
 
     @Option(
-        help: ArgumentHelp("production or sandbox. Default: that of the app's gateway.", valueName: "name"))
+        help: ArgumentHelp(
+            "The environment: production or sandbox. Default: the environment of the app's gateway.",
+            valueName: "name"))
     var environment: String?
 
     @Option(help: ArgumentHelp("The id of the device's user.", valueName: "id"))
@@ -56,7 +58,8 @@ struct DevicesSetCommand: ParsableCommand {
     var lang: String?
 
     @Option(
-        help: ArgumentHelp("ios, ipados, macos, tvos, watchos, visionos, android or web.", valueName: "name"))
+        help: ArgumentHelp(
+            "The platform: ios, ipados, macos, tvos, watchos, visionos, android or web.", valueName: "name"))
     var platform: String?
 
     @Option(help: ArgumentHelp("The version of the app.", valueName: "version"))

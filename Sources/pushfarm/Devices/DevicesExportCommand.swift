@@ -9,34 +9,34 @@ struct DevicesExportCommand: FarmCommand {
         commandName: "export",
         abstract: "Exports all stored devices to a file.",
         discussion: """
-            NDJSON has one device on each line, as pushfarm devices import reads it. CSV has
-            a header and one device in each record. A record of CSV has only one token, so
-            the export to CSV fails if a device has several tokens. The file appears only
-            when it is complete. A device that is registered, changed or removed during the
-            export may or may not be in the file. pushfarm devices import refuses the
-            devices without a token.
+            NDJSON has one device on each line, in the form that "pushfarm devices import"
+            reads. CSV has a header and one device in each record. A CSV record cannot have
+            several tokens, so the export to CSV fails when a device has several. The file
+            appears when the export is complete. A device that is registered, changed or
+            removed during the export may be in the file or may be missing. The import
+            refuses devices without a token.
 
             Example:
               pushfarm devices export devices.ndjson --app demo
               pushfarm devices export devices.csv --app demo
               pushfarm devices export - --format ndjson --app demo | gzip > devices.gz
 
-            Status 3 when records cannot be read.
+            The exit status is 3 when device records in Redis cannot be read.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var choice: DeviceAppOptions
 
-    @Argument(help: "The file; - is standard output.")
+    @Argument(help: "The file, or \"-\" for standard output.")
     var file: String
 
     @Option(
         help: ArgumentHelp(
-            "csv or ndjson. By default, the file's ending decides: .csv, .ndjson, .jsonl or .json.",
+            "The format: csv or ndjson. Default: the format that the file's ending names: .csv, .ndjson, .jsonl or .json.",
             valueName: "format"))
     var format: String?
 
-    @Flag(help: "Adds the times when a device was registered and last seen; import refuses these fields.")
+    @Flag(help: "Adds the times when devices were registered and last seen; the import refuses these fields.")
     var times = false
 
     func validate() throws {

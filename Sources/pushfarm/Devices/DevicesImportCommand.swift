@@ -9,14 +9,15 @@ struct DevicesImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Imports devices from a CSV or NDJSON file.",
         discussion: """
-            NDJSON has one device input on each line. The first line of CSV names the
-            columns: id, token, user, tags (separated by spaces), zone, lang, … See
-            docs/devices.md. If a device is already registered, the import replaces it.
+            An NDJSON file has one device input on each line. The first line of a CSV file
+            names the columns: id, token, user, tags (separated by spaces), zone, lang, …
+            The page docs/devices.md describes all fields. The import replaces a device
+            that is already registered.
 
-            The command writes the records that are not valid to FILE.refused, with their
-            line numbers and the reasons. Correct the records in FILE.refused, and import
-            this file. After Control-C or kill -9, run the same command again to continue.
-            Status 1 when a record was refused, 75 when the command must be run again.
+            The command writes each record that is not valid to FILE.refused, with line
+            number and reason. Correct these records and import FILE.refused. After
+            Control-C or "kill -9", run the same command again to continue. The exit status
+            is 1 when a record was refused, and 75 when the command must be run again.
 
             Example:
               pushfarm devices import devices.csv --app demo
@@ -26,26 +27,28 @@ struct DevicesImportCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var choice: DeviceAppOptions
 
-    @Argument(help: "The file; - is standard input.")
+    @Argument(help: "The file, or \"-\" for standard input.")
     var file: String
 
     @Option(
         help: ArgumentHelp(
-            "csv or ndjson. By default, the file's ending decides: .csv, .ndjson, .jsonl or .json.",
+            "The format: csv or ndjson. Default: the format that the file's ending names: .csv, .ndjson, .jsonl or .json.",
             valueName: "format"))
     var format: String?
 
-    @Option(help: ArgumentHelp("File for refused records. Default: FILE.refused.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for refused records. Default: FILE.refused.", valueName: "file"))
     var refused: String?
 
-    @Option(help: ArgumentHelp("File for the progress. Default: FILE.progress.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the progress. Default: FILE.progress.", valueName: "file"))
     var state: String?
 
     @Option(
-        reads: ArgumentHelp("Waits while more device inputs than this wait in the farm.", valueName: "n"))
+        reads: ArgumentHelp(
+            "The number of unprocessed device inputs above which the command waits for the farm.",
+            valueName: "n"))
     var backlog = 50_000
 
-    @Option(reads: ArgumentHelp("How long to wait for the farm.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The longest time of one wait for the farm.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 600)
 
     @Flag(help: "Starts over and replaces the files of an interrupted import.")

@@ -7,8 +7,9 @@ struct DevicesRefusedCommand: FarmCommand {
         commandName: "refused",
         abstract: "Lists refused device inputs, the latest first.",
         discussion: """
-            The farm keeps the first 64 KiB of about the last 1,000 refused device inputs
-            of each app. With --json, the list has the original of each input.
+            The farm keeps about the last 1,000 refused device inputs of each app, and of
+            each input the first 64 KiB. With --json, the list has the kept text of each
+            input.
 
             Example:
               pushfarm devices refused --app demo --limit 20

@@ -10,14 +10,15 @@ struct DevicesShowCommand: FarmCommand {
         commandName: "show",
         abstract: "Shows a device, or the devices of a user.",
         discussion: """
-            Shows everything that is stored: tokens, tags, attributes and times.
+            Shows everything that is stored about a device: tokens, tags, attributes and
+            times.
 
             Example:
               pushfarm devices show d-1 --app demo
               pushfarm devices show --user u-7 --app demo --json
               pushfarm devices show --token $TOKEN --app demo
 
-            Status 1 when no device is found.
+            The exit status is 1 when no device is found.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions

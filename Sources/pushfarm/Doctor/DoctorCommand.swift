@@ -8,12 +8,15 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Checks configuration, Redis, credentials and gateways.",
         discussion: """
-            Opens a TLS connection to each gateway and sends no push. With --live, and
-            always to a simulator on this machine, doctor sends one push to a device token
-            that cannot exist. The response shows whether the team, the key id or the topic
-            is wrong. It shows a wrong environment only if the gateway's reason names the
-            environment. doctor reads the feedback service of a binary gateway once. Status
-            1 when a check failed, 75 when Redis or a gateway could not be reached.
+            Opens a TLS connection to each gateway. With --live, the command also sends
+            each gateway one push to a device token that cannot exist. A simulator on this
+            machine gets this push also without --live. The gateway's response to the push
+            shows a wrong team, key id or topic. The response shows a wrong environment
+            only if the gateway's reason names the environment. The command reads the
+            feedback service of a binary gateway once.
+
+            The exit status is 1 when a check failed, and 75 when Redis or a gateway could
+            not be reached.
 
             Example:
               pushfarm doctor --config /etc/pushfarm/pushfarm.yaml

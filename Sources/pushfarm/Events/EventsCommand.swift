@@ -9,9 +9,10 @@ struct EventsCommand: ParsableCommand {
         commandName: "events",
         abstract: "Shows events for producers and operators.",
         discussion: """
-            Shows the events stream of each app (docs/jobs.md), the oldest event first.
-            --follow waits for new events, also while Redis is not reachable. Control-C
-            ends the command with status 0.
+            Shows the events stream of each app, the oldest event first. The page
+            docs/jobs.md describes the events. With --follow, the command waits for new
+            events, also while Redis is not reachable. Control-C ends the command with exit
+            status 0.
 
             Example:
               pushfarm events --since 15m --type app.paused --type admission.closed
@@ -28,7 +29,7 @@ struct EventsCommand: ParsableCommand {
     @Option(
         name: .customLong("type"),
         help: ArgumentHelp(
-            "Only events of this type; job. selects all types that begin with it; repeatable.",
+            "Only events of this type; \"job.\" selects all types that begin with \"job.\"; repeatable.",
             valueName: "type"),
         completion: .list(FarmEvent.Kind.allCases.map(\.rawValue)))
     var types: [String] = []
@@ -41,7 +42,8 @@ struct EventsCommand: ParsableCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "Without --since: the number of latest events. Default: 100, with --follow 0.", valueName: "count"
+            "Without --since: the number of latest events to show. Default: 100; with --follow: 0.",
+            valueName: "count"
         ))
     var limit: Int?
 

@@ -7,18 +7,18 @@ struct FindCommand: FarmCommand {
         commandName: "find",
         abstract: "Finds a push and shows its history.",
         discussion: """
-            Searches by device token, apns-id or job. Shows the state of the push: in the
-            inbox, queued, in flight (with its worker), delayed (with the due time),
-            paused, a dead letter, or suppressed. Shows pauses of the push's token and
-            shard. Shows the push's events and, if the configuration has the key audit,
-            each outcome of the last hours.
+            Searches by device token, apns-id or job. For each push, the command shows the
+            state: in the inbox, queued, in flight (with its worker), delayed (with the due
+            time), paused, a dead letter, or suppressed. The command also shows pauses of
+            the push's token and shard, and the push's events. If the app's configuration
+            has the key "audit", the command also shows each outcome of the last hours.
 
             Example:
               pushfarm find --token $TOKEN --app demo
               pushfarm find --apns-id 5f0c1a0e-1b1d-8c2a-9f3b-0123456789ab
               pushfarm find --job order-4711
 
-            Status 1 when nothing is found.
+            The exit status is 1 when nothing is found.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -37,7 +37,9 @@ struct FindCommand: FarmCommand {
     @Option(help: ArgumentHelp("Only this app's pushes.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(reads: ArgumentHelp("Number of latest events to search; 0: none.", valueName: "count"))
+    @Option(
+        reads: ArgumentHelp(
+            "The number of latest events to search; 0 searches no events.", valueName: "count"))
     var events = 100_000
 
     func validate() throws {

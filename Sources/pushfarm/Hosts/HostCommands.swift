@@ -8,10 +8,12 @@ struct ScaleCommand: ParsableCommand {
         abstract: "Changes the number of workers.",
         discussion: """
             A new worker gets shards when it is ready. A surplus worker hands over its
-            shards before it stops. No push is lost or sent twice. auto turns the
-            autoscaler on. The number is stored in Redis and overrides the configuration,
-            also after a restart. default removes this number from Redis. +0 stores the
-            number of workers that run now.
+            shards before it stops. No push is lost or sent twice.
+
+            The number is stored in Redis and overrides the configuration, also after a
+            restart. The word "default" removes this number from Redis. The word "auto"
+            turns the autoscaler on, which chooses the number of workers. The value +0
+            stores the number of workers that run now.
 
             Example:
               pushfarm scale 4 all
@@ -23,7 +25,8 @@ struct ScaleCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "N, +N, -N, auto, or default for the configured number.", valueName: "workers"))
+            "The number N of workers, a change +N or -N, \"auto\", or \"default\" for the configured number.",
+            valueName: "workers"))
     var workers: String
 
     @OptionGroup var options: HostOptions
@@ -38,9 +41,10 @@ struct ReloadCommand: ParsableCommand {
         commandName: "reload",
         abstract: "Reloads configuration and credentials.",
         discussion: """
-            Does the same as the signal HUP. Checks the configuration first: if it has an
+            The coordinator first checks its configuration. If the configuration has an
             error, nothing changes, and the reply names the error. Connections with the old
-            credentials close when they are idle. reload also ends a drain.
+            credentials close when they are idle. A reload also ends a drain of the host.
+            The signal HUP to the coordinator has the same effect.
 
             Example:
               pushfarm reload all
@@ -57,13 +61,15 @@ struct UpgradeCommand: ParsableCommand {
         commandName: "upgrade",
         abstract: "Replaces a running coordinator with a new program.",
         discussion: """
-            Starts the installed program, or the program of the configuration's key
-            program, as the successor of the running coordinator. The successor gets the
-            shards a few at a time, without pushes in flight, and at last the host's name.
-            Then the predecessor exits. Hosts are upgraded one after the other. If the
-            successor fails, the predecessor continues. Do not use upgrade in a container
-            or under supervisord, foreman or pushfarm up, where the exit of the first
-            process ends the service. Restart the service instead.
+            The running coordinator starts its successor: the installed program, or the
+            program that the key "program" of the configuration names. The successor gets
+            the shards a few at a time, each when none of its pushes is in flight, and at
+            last the host's name. Then the old coordinator exits. If the successor fails,
+            the old coordinator continues. Several hosts are upgraded one after the other.
+
+            Do not use this command in a container or under supervisord, foreman or
+            "pushfarm up", because there the exit of the first process ends the service.
+            Restart the service instead.
 
             Example:
               pushfarm upgrade all
@@ -86,10 +92,11 @@ struct QuietCommand: ParsableCommand {
         commandName: "quiet",
         abstract: "Stops new work for a host or a worker.",
         discussion: """
-            The workers finish the pushes in flight. The shards go to the other hosts, or
-            to the host's other workers. If no other host or worker can serve the shards,
-            their pushes stay queued, and pushfarm status says so. resume and scale end
-            quiet.
+            A quiet host or worker takes no new work, and finishes the pushes in flight.
+            Its shards go to other hosts, or to the host's other workers. If no other host
+            or worker can serve the shards, their pushes stay queued, and "pushfarm status"
+            reports this. The commands "pushfarm resume" and "pushfarm scale" end the quiet
+            state.
 
             Example:
               pushfarm quiet alpha
@@ -107,9 +114,11 @@ struct DrainCommand: ParsableCommand {
         abstract: "Drains a host or a worker.",
         discussion: """
             The host or worker takes no new work, finishes the pushes in flight, and hands
-            over its shards to the other hosts, or to the host's other workers. The process
-            keeps running. To end the drain, use pushfarm resume for a host, and pushfarm
-            restart for a worker. Status 3 when the drain did not finish in time.
+            over its shards to the other hosts, or to the host's other workers. Without
+            --and-exit, the process keeps running. The command "pushfarm resume" ends the
+            drain of a host, and "pushfarm restart" ends the drain of a worker.
+
+            The exit status is 3 when the drain did not finish in time.
 
             Example:
               pushfarm drain alpha
@@ -132,10 +141,10 @@ struct StopCommand: ParsableCommand {
         commandName: "stop",
         abstract: "Stops a coordinator or a worker gracefully.",
         discussion: """
-            Does the same as the signal TERM: the coordinator or worker takes no new work,
-            finishes the pushes in flight, hands over its shards, and exits with status 0.
-            The reply comes when the workers have exited. restart or scale starts a stopped
-            worker again.
+            The coordinator or worker takes no new work, finishes the pushes in flight,
+            hands over its shards, and exits with status 0. The signal TERM has the same
+            effect on a coordinator. The reply comes when the workers have exited. The
+            commands "pushfarm restart" and "pushfarm scale" start a stopped worker again.
 
             Example:
               pushfarm stop alpha
@@ -152,10 +161,11 @@ struct RestartCommand: ParsableCommand {
         commandName: "restart",
         abstract: "Restarts workers.",
         discussion: """
-            Each worker finishes its pushes in flight. --rolling restarts one worker at a
-            time, on one host at a time. The other workers serve its shards meanwhile. The
-            next worker restarts when the last restarted worker delivers again. If a worker
-            does not become ready, the remaining workers are not restarted.
+            Each worker finishes its pushes in flight before it exits. With --rolling, the
+            command restarts one worker at a time, on one host at a time. The other workers
+            serve the shards of this worker until it is ready again. The next worker
+            restarts when the restarted worker delivers again. If a worker does not become
+            ready, the remaining workers are not restarted.
 
             Example:
               pushfarm restart all --rolling
@@ -167,7 +177,8 @@ struct RestartCommand: ParsableCommand {
     @OptionGroup var operation: OperatorOptions
 
     @Argument(
-        help: ArgumentHelp("The host, HOST/N for one of its workers, or all.", valueName: "host[/worker]"))
+        help: ArgumentHelp(
+            "The host, HOST/N for one of its workers, or \"all\" for all hosts.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
     @Flag(help: "Restarts one worker at a time.")

@@ -11,7 +11,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
     @Flag(inversion: .prefixedNo, help: "Waits until every host has carried out the command.")
     var wait = true
 
-    @Option(reads: ArgumentHelp("The longest time to wait.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The longest time to wait for the hosts' replies.", valueName: "duration"))
     var timeout: TimeSpan?
 
     @Flag(help: "Uses the control socket of this machine's coordinator instead of Redis.")
@@ -49,7 +49,7 @@ struct HostOptions: ParsableArguments {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
-    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
+    @Argument(help: ArgumentHelp("The host, or \"all\" for all hosts.", valueName: "host"))
     var host: String
 
     func operate(

@@ -7,17 +7,18 @@ struct CancelCommand: FarmCommand {
         commandName: "cancel",
         abstract: "Cancels a job's unsent pushes.",
         discussion: """
-            Pushes in flight get their outcome from the gateway. All other pushes of the
-            job, in all queues and on all hosts, end as cancelled and are not retried. The
-            job is finished when the gateway's last response has arrived. A job in the inbox
-            is cancelled when the intake takes it. A cancelled job cannot be resumed.
+            Pushes in flight get their outcome from the gateway. All other pushes, in every
+            queue and on every host, get the outcome "cancelled", also pushes that would be
+            retried. The job is finished when the gateway has responded to the last push in
+            flight. A job in the inbox is cancelled when the intake takes it. A cancelled
+            job cannot be resumed.
 
-            With --expire-at, the job runs until the given time. Pushes that are unsent at
-            this time are cancelled.
+            With --expire-at, the job runs until the given time. Pushes that are still
+            unsent at this time are cancelled.
 
-            The command waits until the job is finished. If you press Control-C, the command
-            ends, but the job is still cancelled. Status 3 when the job is not finished
-            within --timeout.
+            The command waits until the job is finished. Control-C ends only the wait, not
+            the cancellation. The exit status is 3 when the job is not finished within the
+            time that --timeout gives.
 
             Example:
               pushfarm cancel order-4711
@@ -31,7 +32,7 @@ struct CancelCommand: FarmCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "Cancels the pushes that are not sent by then: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "Cancels the pushes that are unsent at this time: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var expireAt: Moment?
 

@@ -10,9 +10,10 @@ struct JobCommand: FarmCommand {
             Example:
               pushfarm job order-4711 --wait --json
 
-            For an open job, shows why pushes are delayed: a pause, deliver_at, or a retry
-            and its cause. Status 1 when the job does not exist, or when it is finished and
-            not every push was delivered.
+            For an open job, the command shows why pushes are delayed: by a pause, by the
+            job's field "deliver_at", or by a retry with its cause. The exit status is 1
+            when the job does not exist, or when it is finished and at least one push was
+            not delivered.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -45,8 +46,8 @@ struct PromoteCommand: FarmCommand {
         commandName: "promote",
         abstract: "Sends a job's delayed pushes now.",
         discussion: """
-            Moves pushes that are delayed by deliver_at or a retry to the end of their
-            queue. Pushes of other jobs stay delayed.
+            Moves the job's pushes that are delayed, by the job's field "deliver_at" or by
+            a retry, to the end of their queue. Pushes of other jobs stay delayed.
 
             Example:
               pushfarm promote campaign-7

@@ -13,11 +13,12 @@ struct JobsCommand: FarmCommand {
               pushfarm jobs --running
               pushfarm jobs --stuck
 
-            --running lists unfinished jobs, the oldest first, with their rate, the
-            remaining time, and why pushes are delayed: deliver_at or a retry. --stuck
-            lists jobs without progress for five minutes that are not paused or delayed,
-            and jobs whose batches are queued on a quiet host. Status 1 when --stuck lists
-            a job.
+            With --running, the command lists unfinished jobs, the oldest first, with their
+            rate, the remaining time, and why pushes are delayed: by the field "deliver_at"
+            or by a retry. With --stuck, the command lists two kinds of jobs: jobs that are
+            neither paused nor delayed but have made no progress for five minutes, and jobs
+            whose batches are queued on a quiet host. The exit status is 1 when --stuck
+            lists a job.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -31,10 +32,10 @@ struct JobsCommand: FarmCommand {
     @Flag(help: "Only unfinished jobs.")
     var open = false
 
-    @Flag(help: "Only unfinished jobs, with their rate; reads the counts twice.")
+    @Flag(help: "Only unfinished jobs, with their rate, for which the command reads the counts twice.")
     var running = false
 
-    @Flag(help: "Only running jobs without progress.")
+    @Flag(help: "Only unfinished jobs without progress.")
     var stuck = false
 
     @Option(reads: ArgumentHelp("Time between the two readings.", valueName: "duration"))

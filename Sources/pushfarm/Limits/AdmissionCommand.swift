@@ -7,11 +7,11 @@ struct AdmissionCommand: ParsableCommand, Sendable {
         commandName: "admission",
         abstract: "Accepts or rejects the jobs of producers.",
         discussion: """
-            close: pushfarm_submit replies BUSY to producers, but the farm still delivers
-            the jobs that are in the inbox and the pushes that it has accepted. open:
-            pushfarm_submit replies OK as long as Redis has memory. auto: pushfarm_submit
-            replies BUSY while one of the farm's limits is reached. The setting survives
-            restarts.
+            Producers submit jobs with the Redis function "pushfarm_submit". After "close",
+            this function replies BUSY, and the farm still takes the jobs in the inbox and
+            delivers accepted pushes. After "open", the function replies OK as long as
+            Redis has memory. After "auto", the farm decides by its limits. The setting
+            survives restarts.
 
             Example:
               pushfarm admission close demo
@@ -33,10 +33,10 @@ struct AdmissionCommand: ParsableCommand, Sendable {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "open, close or auto.")
+    @Argument(help: "The setting: open, close or auto.")
     var act: Action
 
-    @Argument(help: "The app, or all.", completion: .apps)
+    @Argument(help: "The app, or \"all\" for all apps.", completion: .apps)
     var app: String
 
     @Flag(help: "Shows what the command would do, and changes nothing.")

@@ -7,9 +7,10 @@ struct RateCommand: FarmCommand {
         commandName: "rate",
         abstract: "Changes the rate limit of an app for the whole farm.",
         discussion: """
-            Limits all workers of all hosts together. The limit survives restarts and
-            overrides budget.max_rate of the configuration until it is set to default.
-            Without RATE, shows the current limit.
+            The limit is for all workers of all hosts together. The limit survives restarts
+            and overrides the setting "budget.max_rate" of the configuration, until an
+            operator sets the limit to "default". The limit "off" allows any rate. Without
+            a rate, the command shows the current limit.
 
             Example:
               pushfarm rate demo 500/s
@@ -24,7 +25,9 @@ struct RateCommand: FarmCommand {
     var app: String
 
     @Argument(
-        help: ArgumentHelp("For example 500/s, 6000/m or 100/h; or off; or default.", valueName: "rate"))
+        help: ArgumentHelp(
+            "A number per second, minute or hour, such as 500/s, 6000/m or 100/h; or \"off\", or \"default\".",
+            valueName: "rate"))
     var rate: String?
 
     @Flag(help: "Shows what the command would do, and changes nothing.")

@@ -8,13 +8,16 @@ struct UpCommand: ParsableCommand, Sendable {
         commandName: "up",
         abstract: "Runs everything in one terminal.",
         discussion: """
-            Starts a private Redis if none is configured, a simulated gateway with
-            --simulate, the coordinator and its workers. Prints commands for pushing from
-            another terminal. Commands in the same folder find this farm. Control-C stops
-            everything in order. Queued pushes stay in the state folder.
+            Starts the coordinator and its workers. If the configuration names no Redis,
+            the command also starts a private Redis; with --simulate, it also starts a
+            simulated gateway. The command prints other commands that send pushes from
+            another terminal. These commands find the farm if you run them in the same
+            folder. Control-C stops all processes in the right order. Queued pushes stay in
+            the state folder.
 
-            The private Redis has a password in the file redis.password of the state
-            folder. It listens on a socket there and on a free port of 127.0.0.1.
+            The password of the private Redis is in the file redis.password of the state
+            folder. The private Redis listens on a socket in this folder and on a free port
+            of 127.0.0.1.
 
             Example:
               pushfarm up --simulate
@@ -24,12 +27,14 @@ struct UpCommand: ParsableCommand, Sendable {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Points every app at a simulated gateway; creates the app demo if no app is configured.")
+    @Flag(
+        help: "Connects every app to a simulated gateway; creates the app \"demo\" if no app is configured.")
     var simulate = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Worker processes, or auto: one per processor.", valueName: "n"))
+        help: ArgumentHelp(
+            "The number of worker processes, or \"auto\" for one per processor.", valueName: "n"))
     var workers: String?
 
     func run() throws {

@@ -5,13 +5,14 @@ struct PauseCommand: ParsableCommand {
         commandName: "pause",
         abstract: "Pauses an app, a job, a token, a shard or all apps.",
         discussion: """
-            No host sends a new push of the paused subject. Workers wait for the responses
-            to the pushes in flight and return unsent pushes to the queue. Producers can
-            still submit jobs. No push is lost. The pause survives restarts and new
-            credentials. pushfarm resume ends the pause.
+            During the pause, no host sends a push of the paused app, job, token or shard.
+            Workers wait for the responses to the pushes in flight and return unsent pushes
+            to the queue. Producers can still submit jobs. No push is lost. The pause
+            survives restarts and new credentials. The command "pushfarm resume" ends the
+            pause.
 
-            A name that fits both an app and a job is refused; use --app or --job. At most
-            1,000 tokens of an app can be paused.
+            The command refuses a name that fits both an app and a job; use --app or --job
+            for such a name. At most 1,000 tokens of an app can be paused at a time.
 
             Example:
               pushfarm pause demo --reason "the text is wrong"
@@ -25,7 +26,8 @@ struct PauseCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var subject: SubjectOptions
 
-    @Option(help: ArgumentHelp("The reason for the pause; shown by \"pushfarm status\" and \"pushfarm paused\".", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("The reason for the pause, which \"pushfarm paused\" shows.", valueName: "text"))
     var reason: String?
 
     func validate() throws {

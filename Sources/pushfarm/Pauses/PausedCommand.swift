@@ -8,7 +8,7 @@ struct PausedCommand: FarmCommand {
         commandName: "paused",
         abstract: "Lists what is paused or quarantined.",
         discussion: """
-            Lists apps, jobs, tokens and shards that operators paused, jobs that are being
+            Lists the apps, jobs, tokens and shards that are paused, jobs that are being
             cancelled, and jobs that the farm quarantined because they crashed workers.
 
             Example:

@@ -4,18 +4,21 @@ import EventLoop
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Ends a pause, quiet, drain or quarantine.",
+        abstract: "Ends a pause, a quiet state, a drain or a quarantine.",
         discussion: """
-            An operator or the farm pauses an app. The farm pauses an app when the gateway
-            refuses the app's credentials, or when too many of its tokens are invalid. The
-            farm resumes an app that it paused when the credential file changes. The farm
-            never ends an operator's pause.
+            An app can be paused by an operator or by the farm. The farm pauses an app when
+            the gateway refuses the app's credentials, or when too many of the app's tokens
+            are invalid. When the app's credential file changes, the farm ends its own
+            pause of the app. The farm never ends an operator's pause.
 
-            A host's name ends quiet and drain; a worker's name ends quiet. A name that
-            fits several kinds is refused; use --app, --host or --job.
+            With the name of a quiet or drained host, or of a quiet worker, the command
+            lets the host or worker take new work again. The command refuses a name that
+            fits more than one of app, host and job; use --app, --host or --job for such a
+            name.
 
-            --quarantined also ends the quarantine of jobs, batches and shards that crashed
-            workers. With an app or all, --quarantined also resumes paused tokens.
+            With --quarantined, the command also ends the quarantine of jobs, batches and
+            shards that crashed workers. With --quarantined and an app or "all", the
+            command also resumes paused tokens.
 
             Example:
               pushfarm resume demo

@@ -4,13 +4,15 @@ import PushModel
 
 /// The app, job, token or shard to pause or resume.
 struct SubjectOptions: ParsableArguments, Sendable {
-    @Argument(help: ArgumentHelp("An app, a job's id, or all.", valueName: "app|job|all"), completion: .apps)
+    @Argument(
+        help: ArgumentHelp("An app, a job's id, or \"all\" for all apps.", valueName: "app|job|all"),
+        completion: .apps)
     var name: String?
 
-    @Option(help: ArgumentHelp("The app; or the app of the job, token or shard.", valueName: "name"))
+    @Option(help: ArgumentHelp("The app, or the app of the job, token or shard.", valueName: "name"))
     var app: String?
 
-    @Option(help: ArgumentHelp("A job.", valueName: "id"))
+    @Option(help: ArgumentHelp("A job's id.", valueName: "id"))
     var job: String?
 
     @Option(
@@ -18,7 +20,7 @@ struct SubjectOptions: ParsableArguments, Sendable {
         transform: { try DeviceToken.bytes(of: $0) })
     var token: [UInt8]?
 
-    @Option(reads: ArgumentHelp("A shard of the app.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The number of a shard of the app.", valueName: "n"))
     var shard: Int?
 
     @Flag(help: "Shows what the command would do, and changes nothing.")

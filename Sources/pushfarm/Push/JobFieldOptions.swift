@@ -7,15 +7,17 @@ struct JobFieldOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The job's id, 1 to 64 characters. Default: a random one.", valueName: "id"))
     var id: String?
 
-    @Option(help: ArgumentHelp("alert (default), background, voip, liveactivity, …", valueName: "type"))
+    @Option(
+        help: ArgumentHelp(
+            "The push type: alert (default), background, voip, liveactivity, …", valueName: "type"))
     var pushType: String?
 
-    @Option(reads: ArgumentHelp("10, 5 or 1.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The priority: 10, 5 or 1.", valueName: "n"))
     var priority: Int?
 
     @Option(
         reads: ArgumentHelp(
-            "Time to live: 3600, 90s, 15m or 1h.", valueName: "duration"))
+            "The time to live, such as 3600 (seconds), 90s, 15m or 1h.", valueName: "duration"))
     var ttl: TimeSpan?
 
     @Option(
@@ -24,13 +26,16 @@ struct JobFieldOptions: ParsableArguments, Sendable {
             valueName: "when"))
     var expiresAt: Moment?
 
-    @Option(help: ArgumentHelp("Replaces a shown notification of the same id.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "On the device, the push replaces a shown notification that has the same collapse id.",
+            valueName: "id"))
     var collapseID: String?
 
-    @Option(help: ArgumentHelp("Replaces the app's topic.", valueName: "topic"))
+    @Option(help: ArgumentHelp("The topic of the pushes. Default: the app's topic.", valueName: "topic"))
     var topic: String?
 
-    @Option(help: ArgumentHelp("high (default) or bulk.", valueName: "lane"))
+    @Option(help: ArgumentHelp("The lane: high (default) or bulk.", valueName: "lane"))
     var lane: String?
 
     @Option(
@@ -39,18 +44,23 @@ struct JobFieldOptions: ParsableArguments, Sendable {
             valueName: "when"))
     var deliverAt: Moment?
 
-    @Option(help: ArgumentHelp("failures (default), all or none.", valueName: "which"))
+    @Option(
+        help: ArgumentHelp(
+            "Which pushes get an event with their outcome: failures (default), all or none.",
+            valueName: "which"))
     var receipts: String?
 
-    @Option(help: ArgumentHelp("at-least-once (default) or at-most-once.", valueName: "promise"))
+    @Option(
+        help: ArgumentHelp(
+            "The promise of delivery: at-least-once (default) or at-most-once.", valueName: "promise"))
     var delivery: String?
 
-    @Option(reads: ArgumentHelp("Attempts per push, 1 to 100. Default: 8.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The most attempts per push, 1 to 100. Default: 8.", valueName: "n"))
     var maxAttempts: Int?
 
     @Option(
         reads: ArgumentHelp(
-            "When you last saw the tokens registered: 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "The time when you last saw the tokens registered: 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var registeredAt: Moment?
 

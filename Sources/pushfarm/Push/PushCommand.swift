@@ -13,13 +13,14 @@ struct PushCommand: ParsableCommand, Sendable {
               pushfarm push --token $TOKEN --alert "Hello" --wait
               pushfarm push --app demo --tokens-file all.txt --payload @news.json
 
-            Checks the job by the farm's rules before it submits the job. --dry-run prints
-            the job and submits nothing. With --wait, prints the job record when the job is
-            finished; the status is 1 unless every push was delivered. While the farm is
-            full, push waits for --timeout, then exits with status 75.
+            The command checks the job by the farm's rules before it submits the job. With
+            --dry-run, the command prints the job and submits nothing. With --wait, the
+            command prints the job record when the job is finished, and the exit status is
+            1 unless every push was delivered. When the farm is full, the command waits for
+            the time that --timeout gives, and then exits with status 75.
 
-            If a list has more tokens than a job may have, push submits several jobs, ID.1,
-            ID.2 and so on, and prints their ids.
+            If a list has more tokens than a job may have, the command submits several jobs
+            and prints their ids: ID.1, ID.2 and so on.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions

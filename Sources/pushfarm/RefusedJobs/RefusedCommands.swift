@@ -9,7 +9,8 @@ struct RefusedCommand: ParsableCommand {
         abstract: "Lists, shows, retries and deletes refused jobs.",
         discussion: """
             The farm refuses a whole job when the job breaks a rule of the job contract.
-            The farm keeps the first 64 KiB of about the last 10,000 refused jobs.
+            The farm keeps about the last 10,000 refused jobs of each app, and of each job
+            the first 64 KiB.
 
             Example:
               pushfarm refused list
@@ -92,7 +93,7 @@ struct RefusedShowCommand: FarmCommand {
 
     @OptionGroup var choice: RefusedJobChoice
 
-    @Flag(help: "Writes only the job, byte for byte.")
+    @Flag(help: "Writes only the text of the job, byte for byte.")
     var original = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -120,7 +121,7 @@ struct RefusedShowCommand: FarmCommand {
 
 /// The refused job that a command applies to.
 struct RefusedJobChoice: ParsableArguments, Sendable {
-    @Argument(reads: "The refused job's id, as refused list shows it.")
+    @Argument(reads: "The refused job's id, as \"pushfarm refused list\" shows it.")
     var id: EntryID
 
     @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
@@ -132,9 +133,10 @@ struct RefusedRetryCommand: ParsableCommand, Sendable {
         commandName: "retry",
         abstract: "Submits a refused job again, unchanged or corrected.",
         discussion: """
-            The same step deletes the entry of the refused job. A job that would be refused
-            again stays refused. If only the first 64 KiB of the job are kept, give the
-            whole job with --file.
+            In the same step, the command submits the job and deletes the job from the list
+            of refused jobs. A job that the farm would refuse again is not submitted, and
+            stays in the list. If the farm has kept only the first 64 KiB of the job, give
+            the whole job with --file.
 
             Example:
               pushfarm refused show 1780000000123-0 --original > job.json
@@ -145,7 +147,9 @@ struct RefusedRetryCommand: ParsableCommand, Sendable {
 
     @OptionGroup var choice: RefusedJobChoice
 
-    @Option(help: ArgumentHelp("The corrected job; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file with the corrected job, or \"-\" for standard input.", valueName: "file")
+    )
     var file: String?
 
     @Flag(help: "Shows what the command would do, and changes nothing.")
@@ -181,7 +185,7 @@ struct RefusedDropCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(reads: "Ids of refused jobs, as refused list shows them.")
+    @Argument(reads: "Ids of refused jobs, as \"pushfarm refused list\" shows them.")
     var ids: [EntryID] = []
 
     @Option(help: ArgumentHelp("Only this app's refused jobs.", valueName: "name"), completion: .apps)

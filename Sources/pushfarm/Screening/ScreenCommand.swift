@@ -13,14 +13,15 @@ struct ScreenCommand: ParsableCommand {
               pushfarm screen --app demo --tokens-file all.txt --rate 2000
               pushfarm push --app demo --tokens-file all.txt.good --alert "Hello"
 
-            Sends each token one silent push that devices neither show nor store. FILE.good
-            gets the tokens that the gateway accepts, FILE.invalid the invalid tokens with
-            reason and time, FILE.rest the undecided tokens.
+            The command sends each token one silent push, which shows nothing on the
+            device. The command writes the results to three files. FILE.good gets the
+            tokens that the gateway accepts. FILE.invalid gets the invalid tokens with
+            reason and time. FILE.rest gets the tokens that the screening could not decide.
 
-            After Control-C, kill -9 or a lost Redis, run the same command again. The
-            command then continues and repeats no push that has an outcome. Status 1 when
-            some lines were neither good nor invalid tokens, 75 when the command must be
-            run again.
+            After Control-C, "kill -9" or an outage of Redis, run the same command again.
+            The command then continues, and repeats no push that has an outcome. The exit
+            status is 1 when some lines were neither good nor invalid tokens, and 75 when
+            the command must be run again.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -30,26 +31,26 @@ struct ScreenCommand: ParsableCommand {
         completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("A file with one token a line.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with one token on each line.", valueName: "file"))
     var tokensFile: String
 
-    @Option(reads: ArgumentHelp("Pushes a second.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The number of pushes per second.", valueName: "n"))
     var rate = 500
 
-    @Option(help: ArgumentHelp("File for good tokens. Default: FILE.good.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for good tokens. Default: FILE.good.", valueName: "file"))
     var good: String?
 
-    @Option(help: ArgumentHelp("File for invalid tokens. Default: FILE.invalid.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for invalid tokens. Default: FILE.invalid.", valueName: "file"))
     var invalid: String?
 
-    @Option(help: ArgumentHelp("File for undecided tokens. Default: FILE.rest.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for undecided tokens. Default: FILE.rest.", valueName: "file"))
     var rest: String?
 
-    @Flag(help: "Starts over and replaces the files.")
+    @Flag(help: "Starts a new screening, and replaces the files of an earlier one.")
     var startOver = false
 
     @Option(
-        reads: ArgumentHelp("How long to continue without progress.", valueName: "duration"))
+        reads: ArgumentHelp("How long the command continues without progress.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 600)
 
     func validate() throws {

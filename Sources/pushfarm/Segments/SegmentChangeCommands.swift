@@ -8,9 +8,9 @@ struct SegmentsSaveCommand: FarmCommand {
         commandName: "save",
         abstract: "Saves a segment under a name.",
         discussion: """
-            Replaces the segment that has this name. A name has 1 to 64 letters, digits,
-            dots, hyphens and underscores, and begins with a letter or a digit. An app can
-            have 1,000 saved segments.
+            If the app already has a saved segment with this name, the command replaces it.
+            A name has 1 to 64 letters, digits, dots, hyphens and underscores, and begins
+            with a letter or a digit. An app can have 1,000 saved segments.
 
             Example:
               pushfarm segments save fans 'tag:sport & zone:Europe/*' --app demo
@@ -20,10 +20,10 @@ struct SegmentsSaveCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var choice: SegmentAppOptions
 
-    @Argument(help: ArgumentHelp("The name.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The name of the saved segment.", valueName: "name"))
     var name: String
 
-    @Argument(help: ArgumentHelp("The expression.", valueName: "expression"))
+    @Argument(help: ArgumentHelp("The segment's expression.", valueName: "expression"))
     var expression: String
 
     @Flag(help: "Shows what the command would do, and changes nothing.")
@@ -70,7 +70,8 @@ struct SegmentsRemoveCommand: FarmCommand {
         commandName: "remove",
         abstract: "Removes a saved segment.",
         discussion: """
-            The devices of the segment stay stored.
+            The command removes only the saved expression. The devices of the segment stay
+            stored.
 
             Example:
               pushfarm segments remove fans --app demo

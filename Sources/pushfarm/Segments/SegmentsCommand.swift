@@ -5,9 +5,10 @@ struct SegmentsCommand: ParsableCommand {
         commandName: "segments",
         abstract: "Counts, lists and saves segments of stored devices.",
         discussion: """
-            A segment is an expression over attributes of devices. & is and, | is or, ! is
-            not. The attributes are tag, platform, service, environment, zone, lang, app,
-            os, model and seen. docs/segments.md describes expressions.
+            A segment is an expression over attributes of devices. In an expression, &
+            means "and", | means "or", and ! means "not". The attributes are tag, platform,
+            service, environment, zone, lang, app, os, model and seen. The page
+            docs/segments.md describes expressions.
 
             Example:
               pushfarm segments count 'tag:sport & (lang:de | lang:at) & seen<30d'

@@ -8,8 +8,9 @@ struct SegmentsCountCommand: FarmCommand {
         commandName: "count",
         abstract: "Counts the devices of a segment.",
         discussion: """
-            Counts only devices that can get pushes. The command reads bitmaps and no
-            records, so counting among 10 million devices takes about a second.
+            Counts only devices that can get pushes. The command reads only the bitmaps of
+            the attributes and no device records, so a count over 10 million devices takes
+            about a second.
 
             Example:
               pushfarm segments count 'tag:sport & !tag:muted' --app demo
@@ -19,7 +20,7 @@ struct SegmentsCountCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var choice: SegmentAppOptions
 
-    @Argument(help: ArgumentHelp("An expression, or a saved segment.", valueName: "segment"))
+    @Argument(help: ArgumentHelp("An expression, or the name of a saved segment.", valueName: "segment"))
     var segment: String
 
     func check() throws(CommandFailure) {

@@ -12,7 +12,7 @@ struct SegmentsListCommand: FarmCommand {
               pushfarm segments list --app demo
               pushfarm segments list --app demo --json
 
-            Status 1 when a saved segment cannot be read.
+            The exit status is 1 when a saved segment cannot be read.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions

@@ -12,20 +12,20 @@ struct SegmentsSampleCommand: FarmCommand {
         abstract: "Shows ten random devices of a segment.",
         discussion: """
             Each device of the segment is shown with the same probability. The output has
-            only the first characters of device tokens; pushfarm devices show prints whole
-            tokens.
+            only the first characters of each device token; "pushfarm devices show" prints
+            whole tokens.
 
             Example:
               pushfarm segments sample 'tag:sport & lang:de' --app demo
               pushfarm segments sample fans --app demo --json
 
-            Status 1 when the segment has no devices.
+            The exit status is 1 when the segment has no devices.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var choice: SegmentAppOptions
 
-    @Argument(help: ArgumentHelp("An expression, or a saved segment.", valueName: "segment"))
+    @Argument(help: ArgumentHelp("An expression, or the name of a saved segment.", valueName: "segment"))
     var segment: String
 
     private static let size = 10

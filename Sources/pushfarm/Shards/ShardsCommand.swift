@@ -42,9 +42,10 @@ struct ShardsMoveCommand: FarmCommand {
         commandName: "move",
         abstract: "Moves a shard to a host.",
         discussion: """
-            The owner hands over the shard when none of its pushes is in flight. The shard
-            stays with the new host, as long as that host is alive, until the shard is
-            moved again. auto lets the farm choose the owner.
+            The present owner hands the shard over when no push of the shard is in flight.
+            The shard then stays with the new host, as long as this host is alive, until an
+            operator moves the shard again. With "auto" instead of a host, the farm chooses
+            the owner again.
 
             Example:
               pushfarm shards move 7 beta
@@ -54,14 +55,14 @@ struct ShardsMoveCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
-    @Argument(reads: "The shard.")
+    @Argument(reads: "The shard's number.")
     var shard: Int
 
-    @Argument(help: ArgumentHelp("The host, or auto.", valueName: "host"))
+    @Argument(help: ArgumentHelp("The host, or \"auto\" to let the farm choose.", valueName: "host"))
     var host: String
 
     @Option(
-        help: ArgumentHelp("The app, or all; needed if the farm has several apps.", valueName: "name"),
+        help: ArgumentHelp("The app, or \"all\"; needed if the farm has several apps.", valueName: "name"),
         completion: .apps)
     var app: String?
 

@@ -14,8 +14,10 @@ struct SimulatorCommand: ParsableCommand {
         commandName: "simulator",
         abstract: "Runs the simulator in the foreground.",
         discussion: """
-            Creates a certificate authority, certificates and a signing key in --folder, so
-            that no Apple account is needed. docs/simulator.md describes the simulator.
+            The simulator behaves like the gateway of Apple, but delivers no push. It
+            creates a certificate authority, certificates and a signing key in the folder
+            that --folder names, so that no Apple account is needed. The page
+            docs/simulator.md describes the simulator.
 
             Example:
               pushfarm simulator --port 8443 --ledger pushes.jsonl
@@ -31,35 +33,36 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address to listen on; repeatable; all use the same ports. Default: 127.0.0.1.",
+            "An address to listen on; repeatable; all addresses use the same ports. Default: 127.0.0.1.",
             valueName: "address"))
     var listen: [String] = []
 
-    @Option(reads: ArgumentHelp("Port; 0 lets the system choose.", valueName: "port"))
+    @Option(reads: ArgumentHelp("The port; with 0, the system chooses one.", valueName: "port"))
     var port: UInt16 = 8443
 
     @Option(
         reads: ArgumentHelp(
-            "Port of the binary interface; 0 lets the system choose. Default: no such port.",
+            "The port of the binary interface; with 0, the system chooses one. Default: no binary interface.",
             valueName: "port"))
     var binaryPort: UInt16?
 
     @Option(
         reads: ArgumentHelp(
-            "Port of the feedback service; 0 lets the system choose. Default: no such port.",
+            "The port of the feedback service; with 0, the system chooses one. Default: no feedback service.",
             valueName: "port"))
     var feedbackPort: UInt16?
 
     @Option(
         name: .customLong("token-length"),
         reads: ArgumentHelp(
-            "Token size in bytes that the binary interface accepts; repeatable. Default: 32.", valueName: "n")
+            "A token size, in bytes, that the binary interface accepts; repeatable. Default: 32.",
+            valueName: "n")
     )
     var tokenLengths: [Int] = []
 
     @Option(
         help: ArgumentHelp(
-            "Folder of the simulator's credentials. Default: simulator in the state folder.",
+            "The folder of the simulator's credentials. Default: the folder \"simulator\" in the state folder.",
             valueName: "folder"))
     var folder: String?
 
@@ -71,10 +74,10 @@ struct SimulatorCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Bundle id of the generated client certificate.", valueName: "id"))
     var bundle: String?
 
-    @Option(help: ArgumentHelp("production or sandbox.", valueName: "name"))
+    @Option(help: ArgumentHelp("The environment: production or sandbox.", valueName: "name"))
     var environment: String?
 
-    @Flag(help: "Speaks HTTP/2 without TLS, with prior knowledge.")
+    @Flag(help: "Speaks HTTP/2 without TLS; clients must start with HTTP/2 (prior knowledge).")
     var plain = false
 
     @Option(help: ArgumentHelp("The newest TLS version: 1.3 or 1.2.", valueName: "version"))
@@ -111,31 +114,33 @@ struct SimulatorCommand: ParsableCommand {
             "The shortest time before a connection may change its token.", valueName: "duration"))
     var tokenUpdateInterval: TimeSpan?
 
-    @Option(reads: ArgumentHelp("Open streams that a connection may have.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The number of open streams that a connection may have.", valueName: "n"))
     var streams: UInt32?
 
-    @Flag(help: "Allows all streams at once, not only one until the first valid token.")
+    @Flag(help: "Allows all streams from the start, not only one until the first valid provider token.")
     var noFirstStreamLimit = false
 
-    @Flag(help: "Keeps the stream limit after ExpiredProviderToken.")
+    @Flag(help: "Does not lower the stream limit after a response with the reason ExpiredProviderToken.")
     var noLimitAfterExpiredToken = false
 
-    @Flag(help: "Allows one stream after a refused push, until a push is accepted.")
+    @Flag(help: "After a refused push, allows a connection only one stream, until a push is accepted.")
     var limitDrops = false
 
     @Option(
         reads: ArgumentHelp(
-            "Pushes a second to one device token before it is throttled.", valueName: "n"))
+            "The number of pushes per second to one device token above which the simulator refuses pushes to it.",
+            valueName: "n"))
     var tokenRate: Int?
 
     @Option(
         reads: ArgumentHelp(
-            "Idle time after which the simulator sends GOAWAY on a connection.", valueName: "duration"))
+            "The idle time after which the simulator sends GOAWAY on a connection.", valueName: "duration"))
     var idleTimeout: TimeSpan?
 
     @Option(
         reads: ArgumentHelp(
-            "Number of refused pushes after which the simulator sends GOAWAY.", valueName: "n"))
+            "The number of pushes of a connection refused with status 400 after which the simulator sends GOAWAY.",
+            valueName: "n"))
     var refusals: Int?
 
     @Option(help: ArgumentHelp("A file of device tokens and their states.", valueName: "file"))
@@ -149,7 +154,9 @@ struct SimulatorCommand: ParsableCommand {
     @Option(reads: ArgumentHelp("Seed of all random choices, except generated ids.", valueName: "n"))
     var seed: UInt64?
 
-    @Option(help: ArgumentHelp("A file that gets a JSON line for each request.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The file to which the simulator writes a JSON line for each request.", valueName: "file"))
     var ledger: String?
 
     @Option(
@@ -162,16 +169,17 @@ struct SimulatorCommand: ParsableCommand {
     @Option(
         name: .customLong("done-to"),
         help: ArgumentHelp(
-            "A file that gets a JSON line for each device that has an edition; - is the standard output.",
+            "The file to which the simulator writes a JSON line for each device that has an edition, or \"-\" for standard output.",
             valueName: "file"))
     var doneTo: String?
 
-    @Flag(help: "Counts different tokens and repeated pushes; takes memory.")
+    @Flag(help: "Counts different tokens and repeated pushes, which takes memory for each of them.")
     var countDistinct = false
 
     @Option(
         help: ArgumentHelp(
-            "Control socket. Default: control.sock in the simulator's folder.", valueName: "path"))
+            "The path of the control socket. Default: control.sock in the simulator's folder.",
+            valueName: "path"))
     var control: String?
 
     func validate() throws {

@@ -24,7 +24,7 @@ struct SimulatorControlCommand: ParsableCommand {
     /// both commands had the option, the parser would set only this command's option.
     @ParentCommand var simulator: SimulatorCommand
 
-    @Argument(parsing: .remaining, help: ArgumentHelp("The command.", valueName: "command"))
+    @Argument(parsing: .remaining, help: ArgumentHelp("The command for the simulator.", valueName: "command"))
     var words: [String]
 
     func run() throws {

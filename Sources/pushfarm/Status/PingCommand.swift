@@ -10,9 +10,10 @@ struct PingCommand: ParsableCommand {
         commandName: "ping",
         abstract: "Checks that this machine's coordinator is alive and ready.",
         discussion: """
-            Uses the control socket in the state folder, not Redis. The coordinator is
-            ready when its intake and one of its workers are ready. Status 1 when the
-            coordinator is alive but not ready, 75 when the coordinator does not reply.
+            The command uses the control socket in the state folder, not Redis. The
+            coordinator is ready when its intake and at least one of its workers are ready.
+            The exit status is 1 when the coordinator is alive but not ready, and 75 when
+            the coordinator does not reply.
 
             Example:
               pushfarm ping

@@ -8,10 +8,12 @@ struct StatusCommand: FarmCommand {
         commandName: "status",
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
-            OPEN counts pushes without an outcome, DEAD pushes in dead letters, INBOX jobs
-            that are not split yet, and JOBS open jobs. READY and DELAYED, and in JSON
-            ready, in_flight and delayed, count batches of up to 256 pushes. Status 1 when
-            there is a problem, so scripts can use it as a check.
+            The column OPEN counts pushes without an outcome, DEAD counts pushes in dead
+            letters, INBOX counts jobs that are not split yet, and JOBS counts open jobs.
+            The columns READY and DELAYED count batches of up to 256 pushes, not pushes;
+            with --json, the fields "ready", "in_flight" and "delayed" also count batches.
+            The exit status is 1 when there is a problem, so scripts can use this command
+            as a check.
 
             Example:
               pushfarm status --json

@@ -7,8 +7,9 @@ struct SuppressedAddCommand: ParsableCommand {
         commandName: "add",
         abstract: "Suppresses tokens.",
         discussion: """
-            --topic and --environment default to those of the app's configuration. The
-            command reads only the first word of each line.
+            The defaults of --topic and --environment are the topic and the environment of
+            the app's configuration. The command reads only the first word of each line of
+            the tokens file.
 
             Example:
               pushfarm suppressed add --app demo --token $TOKEN
@@ -19,7 +20,9 @@ struct SuppressedAddCommand: ParsableCommand {
     @OptionGroup var selection: SuppressionOptions
     @OptionGroup var list: TokenOptions
 
-    @Option(help: ArgumentHelp("Operator, or a gateway's reason such as Unregistered.", valueName: "reason"))
+    @Option(
+        help: ArgumentHelp(
+            "The reason: Operator, or a gateway's reason such as Unregistered.", valueName: "reason"))
     var reason = SuppressionReason.operator.name
 
     func validate() throws {
@@ -57,7 +60,8 @@ struct SuppressedRemoveCommand: ParsableCommand {
               pushfarm suppressed remove --app demo --token $TOKEN
               pushfarm suppressed remove --app demo --tokens-file alive.txt
 
-            Reads only the first word of each line, so a file of export works.
+            The command reads only the first word of each line of the tokens file, so it
+            accepts a file that "pushfarm suppressed export" wrote.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -91,12 +95,13 @@ struct SuppressedImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Imports suppressed tokens from an exported file.",
         discussion: """
-            A line has a token and then, optionally: a reason, the time since which the
-            token is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
-            ago), a topic, an environment. The defaults are Operator, now, and the app's
-            own topic and environment. A line that begins with # is a comment. The command
-            imports the readable lines and prints the numbers of the unreadable lines.
-            Status 1 when a line was unreadable.
+            A line has a token and then, optionally, up to four words in this order: a
+            reason, the time since which the token is invalid (Unix seconds,
+            2026-05-01T10:00:00Z, or 3d for three days ago), a topic, an environment. The
+            defaults are the reason "Operator", the present time, and the app's own topic
+            and environment. A line that begins with # is a comment. The command imports
+            the readable lines and prints the numbers of the unreadable lines. The exit
+            status is 1 when a line was unreadable.
 
             Example:
               pushfarm suppressed import --app demo invalid.txt
@@ -106,7 +111,7 @@ struct SuppressedImportCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
 
-    @Argument(help: "The file; - is standard input.")
+    @Argument(help: "The file, or \"-\" for standard input.")
     var file: String
 
     func run() throws {

@@ -7,9 +7,9 @@ struct SuppressedCommand: ParsableCommand {
         commandName: "suppressed",
         abstract: "Shows and changes the suppression list.",
         discussion: """
-            The farm sends no push to a suppressed token, for a limited time. Pushes to a
-            suppressed token fail with the reason suppressed. An entry belongs to one topic
-            in one environment.
+            An app's suppression list has the tokens to which the farm sends no push, for a
+            limited time. Pushes to a suppressed token fail with the reason "suppressed".
+            An entry of the list applies to one topic in one environment.
 
             Example:
               pushfarm suppressed list --app demo
@@ -67,9 +67,9 @@ struct SuppressedExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Exports suppressed tokens to a file.",
         discussion: """
-            Writes one token per line: the token as hex, the reason, the time since which
-            the token is invalid (Unix seconds), the topic, the environment. pushfarm
-            suppressed import reads this file.
+            Writes one line per token: the token as hex, the reason, the time since which
+            the token is invalid (Unix seconds), the topic, the environment. The command
+            "pushfarm suppressed import" reads this file.
 
             Example:
               pushfarm suppressed export --app demo --file invalid.txt

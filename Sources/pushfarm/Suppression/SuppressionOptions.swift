@@ -11,12 +11,13 @@ struct SuppressionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The topic; - means none. list, remove and export default to all topics.", valueName: "topic"))
+            "The topic; \"-\" means no topic. For \"list\", \"remove\" and \"export\", the default is all topics.",
+            valueName: "topic"))
     var topic: String?
 
     @Option(
         help: ArgumentHelp(
-            "production, sandbox, or a gateway's host:port. list, remove and export default to all.",
+            "The environment: production, sandbox, or a gateway's host:port. For \"list\", \"remove\" and \"export\", the default is all environments.",
             valueName: "name"))
     var environment: String?
 
@@ -61,7 +62,9 @@ struct TokenOptions: ParsableArguments {
         help: ArgumentHelp("Device tokens, as hex.", valueName: "hex"))
     var tokens: [String] = []
 
-    @Option(help: ArgumentHelp("A file with one token a line; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A file with one token on each line, or \"-\" for standard input.", valueName: "file"))
     var tokensFile: String?
 
     func validate() throws {

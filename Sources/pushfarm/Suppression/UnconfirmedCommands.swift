@@ -7,10 +7,13 @@ struct SuppressedConfirmCommand: ParsableCommand {
         commandName: "confirm",
         abstract: "Confirms unconfirmed suppressions.",
         discussion: """
-            When more than suppression.hold_share percent of the last 1,000 responses are
-            bad tokens, the farm continues to send. The farm then suppresses new bad tokens
-            only after confirm, or when the share falls. After confirm, the farm suppresses
-            bad tokens at once until the share falls.
+            The gateway calls a token bad when the token is invalid, or when it belongs to
+            another environment. While the share of bad tokens among the last 1,000
+            responses is above the setting "suppression.hold_share" (in percent), the farm
+            continues to send, but leaves the suppressions of new bad tokens unconfirmed:
+            the farm suppresses these tokens only after this command, or when the share
+            falls. After this command, the farm suppresses new bad tokens at once, until
+            the share falls.
 
             Example:
               pushfarm suppressed confirm --app demo --dry-run
@@ -27,10 +30,11 @@ struct SuppressedDiscardCommand: ParsableCommand {
         commandName: "discard",
         abstract: "Deletes unconfirmed suppressions.",
         discussion: """
-            An unconfirmed suppression is for a token that the gateway called bad while
-            more than suppression.hold_share percent of the last 1,000 responses were
-            bad tokens. After discard, the farm continues to send to these tokens.
-            Later bad tokens stay unconfirmed again.
+            A suppression is unconfirmed when the gateway called the token bad while the
+            share of bad tokens among the last 1,000 responses was above the setting
+            "suppression.hold_share" (in percent). After this command, the farm continues
+            to send to the tokens of the deleted suppressions. If the gateway calls more
+            tokens bad, the suppressions of these tokens are unconfirmed again.
 
             Example:
               pushfarm suppressed discard --app demo --dry-run

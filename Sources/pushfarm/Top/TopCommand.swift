@@ -7,9 +7,10 @@ struct TopCommand: ParsableCommand {
         commandName: "top",
         abstract: "Shows the farm live in the terminal.",
         discussion: """
-            Shows apps, workers, hosts and jobs with their rates. The arrow keys and return
-            open an app, worker, host or job; ? shows all keys. Without a terminal, top
-            prints plain lines. With --json, top prints one document per line.
+            Shows apps, workers, hosts and jobs with their rates. The arrow keys select an
+            app, worker, host or job, and the return key opens it; the key ? shows all
+            keys. Without a terminal, the command prints plain lines. With --json, the
+            command prints one JSON document per line.
 
             Example:
               pushfarm top
