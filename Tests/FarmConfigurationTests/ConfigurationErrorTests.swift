@@ -54,13 +54,13 @@ struct ConfigurationErrorTests {
         ),
         ("a: 1\na: 2", "etc/farm.yaml:1: a: the key is there twice"),
         ("redis: http://h", "etc/farm.yaml:1: redis: expected redis://, rediss:// or unix://, found http://"),
-        ("redis: redis://h/x", "etc/farm.yaml:1: redis: the Redis database is not a number"),
-        ("redis: redis://h:0", "etc/farm.yaml:1: redis: the Redis address has no proper host and port"),
+        ("redis: redis://h/x", "etc/farm.yaml:1: redis: the Redis database must be a number"),
+        ("redis: redis://h:0", "etc/farm.yaml:1: redis: the Redis address has no valid host and port"),
         (
             "redis: 6379",
             "etc/farm.yaml:1: redis: expected redis://host:port/0, rediss://… or unix:///path/redis.sock"
         ),
-        ("redis_ca_file: x", "etc/farm.yaml:1: redis_ca_file: belongs to redis, which is not set"),
+        ("redis_ca_file: x", "etc/farm.yaml:1: redis_ca_file: needs the key \"redis\", which is not set"),
         (
             "host: a:b",
             "etc/farm.yaml:1: host: expected at most 128 printable characters without space, colon or braces"
@@ -75,7 +75,7 @@ struct ConfigurationErrorTests {
         ("", "has no credentials: give key: {file, id, team} or certificate: {file, password_env}", 2),
         (
             key + "\n    certificate: { file: x }",
-            "there is also a key; give exactly one of certificate and key", 5
+            "the app also has \"key\"; give only one of \"certificate\" and \"key\"", 5
         ),
         ("key: { id: ABC123DEFG, team: DEF123GHIJ }", "is missing", 4),
         (
@@ -89,11 +89,11 @@ struct ConfigurationErrorTests {
         ),
         (
             key + "\n    gateway: http://h",
-            "plain http is refused: a gateway is reached over TLS; use https://", 5
+            "the farm sends to a gateway only over TLS: use https:// instead of http://", 5
         ),
         (
             key + "\n    gateway: https://h/path",
-            "expected https://host:port, without user, path or options", 5
+            "expected only https://host:port, without user, path or options", 5
         ),
         (
             key + "\n    gateway: localhost:8443",
@@ -101,7 +101,7 @@ struct ConfigurationErrorTests {
         ),
         (
             "certificate: { file: k }\n    gateway: tls://h/path",
-            "expected tls://host:port, without user, path or options", 5
+            "expected only tls://host:port, without user, path or options", 5
         ),
         (
             "certificate: { file: k }\n    gateway: tls://h\n    feedback: https://h",
@@ -183,7 +183,7 @@ struct ConfigurationErrorTests {
         (key + "\n    topic: \"\"", "is empty", 5),
         (
             "certificate: { file: c, password_env: A, password_file: b }",
-            "there is a password_env too; one of them is enough", 4
+            "the app also has \"password_env\"; give only one of the two keys", 4
         ),
     ])
     func `an error of an app names its line`(rest: String, message: String, line: Int) throws {
@@ -198,7 +198,8 @@ struct ConfigurationErrorTests {
     func `the name of an app has plain characters only`(name: String) throws {
         let text = "apps: { \"\(name)\": { topic: t, \(Self.key) } }"
         let error = try #require(throws: ConfigurationError.self) { try read(text) }
-        #expect(error.description.hasSuffix("an app's name is 1 to 64 of A-Z a-z 0-9 _ . -"))
+        #expect(
+            error.description.hasSuffix("an app's name must have 1 to 64 characters of A-Z a-z 0-9 _ . -"))
     }
 
     @Test(arguments: [

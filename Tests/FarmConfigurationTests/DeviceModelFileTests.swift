@@ -129,7 +129,7 @@ struct DeviceModelFileTests {
     @Test func `more than 64 profiles are refused`() {
         let names = (0..<65).map { "  p\($0): {share: 0}" }.joined(separator: "\n")
         let error = #expect(throws: ConfigurationError.self) { try read("profiles:\n" + names) }
-        #expect(error?.description == "devices.yaml:1: profiles: at most 64 profiles")
+        #expect(error?.description == "devices.yaml:1: profiles: has more than 64 profiles")
     }
 
     @Test func `the sample is read and has every key`() throws {

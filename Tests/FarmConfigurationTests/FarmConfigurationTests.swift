@@ -256,7 +256,7 @@ struct FarmConfigurationTests {
         )
         let text = "apps: { a: { topic: t, certificate: { file: /etc/passwd, password_env: SECRET } } }"
         let unset = #expect(throws: ConfigurationError.self) { try read(text, purpose: .coordinator) }
-        #expect(unset?.description.hasSuffix("the environment has no variable SECRET") == true)
+        #expect(unset?.description.hasSuffix("there is no environment variable SECRET") == true)
         let farm = try read(text, ["SECRET": "hush"], purpose: .coordinator)
         guard case .certificate(_, _, let password) = farm.apps.first?.credentials else {
             Issue.record("no certificate")

@@ -127,7 +127,7 @@ struct GatewayUseTests {
         (["max_dial_back_off: 0.1"], "max_dial_back_off: min_dial_back_off is longer than max_dial_back_off"),
         (
             ["dial_back_off_jitter: 2"],
-            "dial_back_off_jitter: expected the random part of a pause, 0 to 1 or 0% to 100%"
+            "dial_back_off_jitter: expected the random share of a pause, from 0 to 1 or from 0% to 100%"
         ),
         (
             ["keep_alive: 5"],

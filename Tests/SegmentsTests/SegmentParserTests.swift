@@ -39,17 +39,17 @@ struct SegmentParserTests {
     }
 
     private static let faults: [(String, Int, String)] = [
-        ("", 0, "the segment ends too early"),
-        ("tag:a &", 7, "the segment ends too early"),
+        ("", 0, "the segment ends where a condition is expected"),
+        ("tag:a &", 7, "the segment ends where a condition is expected"),
         ("tag:a & & tag:b", 8, "expected a condition"),
-        ("tag:a tag:b", 6, "expected & or | between two conditions"),
-        ("(tag:a | tag:b", 0, "this parenthesis is not closed"),
-        ("tag:a)", 5, "this parenthesis was not opened"),
+        ("tag:a tag:b", 6, "expected \"&\" or \"|\" between two conditions"),
+        ("(tag:a | tag:b", 0, "this \"(\" has no \")\" after it"),
+        ("tag:a)", 5, "this \")\" has no \"(\" before it"),
         ("tag", 3, "expected \":\" and a value after \"tag\""),
         ("tag:", 4, "expected a value after \"tag:\""),
         ("tag:\"\"", 4, "expected a value after \"tag:\""),
-        ("tag:\"a", 4, "this quotation mark is not closed"),
-        ("tag:\"a\\", 4, "this quotation mark is not closed"),
+        ("tag:\"a", 4, "this quotation mark has no closing quotation mark"),
+        ("tag:\"a\\", 4, "this quotation mark has no closing quotation mark"),
         ("tags:a", 0, "there is no attribute \"tags\"; did you mean \"tag\"?"),
         (
             "colour:red", 0,
@@ -59,7 +59,7 @@ struct SegmentParserTests {
         ("seen<30", 5, "expected a number of days from 1d to 3650d"),
         ("seen<0d", 5, "expected a number of days from 1d to 3650d"),
         ("seen<99999999999999999999d", 5, "expected a number of days from 1d to 3650d"),
-        ("tag:a ? tag:b", 6, "expected & or | between two conditions"),
+        ("tag:a ? tag:b", 6, "expected \"&\" or \"|\" between two conditions"),
     ]
 
     @Test(arguments: faults) func `an error names the place and the reason`(
@@ -78,7 +78,7 @@ struct SegmentParserTests {
         }
         let deep = String(repeating: "(", count: 31) + "tag:a" + String(repeating: ")", count: 31)
         #expect(try SegmentExpression(parsing: deep) == Self.tag("a"))
-        let reason = "more than 32 parentheses and negations are nested"
+        let reason = "more than 32 parentheses and \"!\" are inside each other"
         #expect(throws: SegmentError(position: 32, reason: reason)) {
             try SegmentExpression(parsing: "!" + "(" + deep + ")")
         }

@@ -133,7 +133,7 @@ import Testing
         let unknown = SimulatorOptions.with { $0.keyTopics = ["NOSUCHKEY1": ["com.other"]] }
         await #expect(
             throws: SimulatorError.unusable(
-                "no signing key has the id NOSUCHKEY1; known are \(SimulatorCredentials.keyID)")
+                "no signing key has the id NOSUCHKEY1; the known ids are \(SimulatorCredentials.keyID)")
         ) { try await TestGateway.run(unknown) { _ in } }
     }
 

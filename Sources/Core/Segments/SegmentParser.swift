@@ -41,8 +41,8 @@ private struct SegmentParser {
     mutating func expression() throws(SegmentError) -> SegmentExpression {
         let whole = try union()
         guard position == bytes.count else {
-            if bytes[position] == UInt8(ascii: ")") { throw fault("this parenthesis was not opened") }
-            throw fault("expected & or | between two conditions")
+            if bytes[position] == UInt8(ascii: ")") { throw fault("this \")\" has no \"(\" before it") }
+            throw fault("expected \"&\" or \"|\" between two conditions")
         }
         return whole
     }
@@ -63,7 +63,7 @@ private struct SegmentParser {
         skipSpaces()
         let start = position
         guard depth < SegmentExpression.deepest else {
-            throw fault("more than \(SegmentExpression.deepest) parentheses and negations are nested")
+            throw fault("more than \(SegmentExpression.deepest) parentheses and \"!\" are inside each other")
         }
         depth += 1
         defer { depth -= 1 }
@@ -71,7 +71,7 @@ private struct SegmentParser {
         guard skip("(") else { return try term() }
         let inner = try union()
         guard skip(")") else {
-            throw SegmentError(position: start, reason: "this parenthesis is not closed")
+            throw SegmentError(position: start, reason: "this \"(\" has no \")\" after it")
         }
         return inner
     }
@@ -80,7 +80,9 @@ private struct SegmentParser {
         let start = position
         let name = plainText()
         guard !name.isEmpty else {
-            throw fault(position == bytes.count ? "the segment ends too early" : "expected a condition")
+            throw fault(
+                position == bytes.count
+                    ? "the segment ends where a condition is expected" : "expected a condition")
         }
         terms += 1
         guard terms <= SegmentExpression.mostTerms else {
@@ -128,7 +130,7 @@ private struct SegmentParser {
             position += 1
         }
         guard position < bytes.count else {
-            throw SegmentError(position: start, reason: "this quotation mark is not closed")
+            throw SegmentError(position: start, reason: "this quotation mark has no closing quotation mark")
         }
         position += 1
         guard !text.isEmpty else {

@@ -31,7 +31,7 @@ package enum RedisError: Error, Equatable, Sendable {
 
     /// The error for a Redis user that may not run scripts.
     package static let noScripts = RedisError.refused(
-        RESPServerError(message: "NOPERM this user may not run the farm's scripts"))
+        RESPServerError(message: "NOPERM this Redis user may not run the farm's scripts"))
 
     package var isTemporary: Bool {
         switch self {

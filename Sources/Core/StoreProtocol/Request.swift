@@ -32,7 +32,7 @@ extension Request {
     package static var readsErrors: Bool { false }
 
     package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
-        throw .unexpectedReply("\(Self.self) has no plain commands")
+        throw .unexpectedReply("the request \(Self.self) has no form without a script")
     }
 
     /// Builds the whole command that runs the request. `hash` is the hash of the script, which Redis returned when the

@@ -74,7 +74,8 @@ extension Configuration {
                 ?? FilePathText.resolve("var", in: home ?? reader.workingDirectory))
         self.file = file
         guard privateRedisSocket.utf8.count <= RedisLocation.longestSocketPath else {
-            throw reader.invalid(SettingPath("state_dir"), "the path is too long for the sockets in it")
+            throw reader.invalid(
+                SettingPath("state_dir"), "the path is too long for the paths of the sockets in this folder")
         }
         redis = try Self.redis(reader)
         redisSource = reader.settings[Schema.redis]?.source
@@ -118,8 +119,10 @@ extension Configuration {
         }
         let (caFile, passwordFile) = (try reader.file(trust), try reader.file(secret))
         guard var address else {
-            if caFile != nil { throw reader.invalid(trust, "belongs to redis, which is not set") }
-            if passwordFile != nil { throw reader.invalid(secret, "belongs to redis, which is not set") }
+            if caFile != nil { throw reader.invalid(trust, "needs the key \"redis\", which is not set") }
+            if passwordFile != nil {
+                throw reader.invalid(secret, "needs the key \"redis\", which is not set")
+            }
             return nil
         }
         if let caFile {
@@ -128,7 +131,7 @@ extension Configuration {
         }
         if let passwordFile {
             guard address.password == nil else {
-                throw reader.invalid(secret, "the address contains a password too")
+                throw reader.invalid(secret, "the address in \"redis\" already contains a password")
             }
             address.password = try reader.secret(secret, file: passwordFile)
         }

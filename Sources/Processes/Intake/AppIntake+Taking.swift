@@ -91,7 +91,7 @@ extension AppIntake {
             return queue.append(refused: raw, because: error)
         }
         guard job.id.map({ $0.utf8.elementsEqual(head.job.utf8) }) ?? true else {
-            throw .unexpectedReply("the first taken job is not \(head.job), which is split in part")
+            throw .unexpectedReply("the first taken job is not \(head.job), which is the partly split job")
         }
         queue.append(job, id: head.job, split: head.offset)
     }

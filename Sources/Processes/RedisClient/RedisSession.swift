@@ -147,7 +147,7 @@ extension RedisSession {
     ) async throws(RedisError) -> RedisSession {
         let address = settings.address
         guard !address.usesTLS || settings.tls != nil else {
-            throw .notConnected("rediss:// without TLS settings")
+            throw .notConnected("a rediss:// address without TLS settings")
         }
         let deadline = ContinuousClock.now + settings.connectTimeout
         let session: RedisSession

@@ -128,7 +128,7 @@ extension SimulatorOptions {
         for id in keyTopics.keys.sorted() + keyEnvironments.keys.sorted()
         where !all.contains(where: { $0.id == id }) {
             let known = all.map(\.id).joined(separator: ", ")
-            throw .unusable("no signing key has the id \(id); known are \(known)")
+            throw .unusable("no signing key has the id \(id); the known ids are \(known)")
         }
         return all.map { key in
             var key = key

@@ -43,7 +43,8 @@ package enum FileTrust {
         var link = stat()
         // A link that belongs to another user is refused: that user could later point it to a different folder.
         guard lstat(path, &link) == 0, link.st_uid == geteuid() || link.st_uid == 0 else {
-            throw TrustProblem(description: "\(path) is a link of user \(link.st_uid)")
+            throw TrustProblem(
+                description: "\(path) is a symbolic link that belongs to the user with id \(link.st_uid)")
         }
     }
 

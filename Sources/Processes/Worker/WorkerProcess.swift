@@ -124,7 +124,7 @@ package import Supervision
             }
             isKnown = true
             if isOther {
-                log.notice("Redis was restarted or replaced: repeating recent reports")
+                log.notice("Redis was restarted or replaced: the worker repeats its recent reports")
             }
             for app in apps.values { app.reconnected(isOther: isOther) }
         }

@@ -70,10 +70,10 @@ struct BanditSimulateCommand: ParsableCommand {
 
     func validate() throws {
         guard Self.variants.contains(chances.count) else {
-            throw ValidationError("--arms has 2 to 100 chances; these are \(chances.count).")
+            throw ValidationError("--arms must have 2 to 100 reward rates; this option has \(chances.count).")
         }
         guard chances.allSatisfy((0...1).contains) else {
-            throw ValidationError("--arms: a chance is 0 to 1.")
+            throw ValidationError("Each reward rate of --arms must be from 0 to 1.")
         }
         for (name, count) in [("--simulations", simulations), ("--horizon", horizon)]
         where !Self.counts.contains(count) {
@@ -104,15 +104,15 @@ struct BanditSimulateCommand: ParsableCommand {
     private func allocations() throws -> [(name: String, allocation: Allocation)] {
         let (temperatures, epsilons) = (temperature.flatMap { $0 }, epsilon.flatMap { $0 })
         guard temperatures.allSatisfy({ $0 > 0 }) else {
-            throw ValidationError("--temperature is above 0.")
+            throw ValidationError("Each number of --temperature must be above 0.")
         }
         guard epsilons.allSatisfy((0...1).contains) else {
-            throw ValidationError("--epsilon is 0 to 1.")
+            throw ValidationError("Each number of --epsilon must be from 0 to 1.")
         }
         for (option, values, name) in [
             ("--temperature", temperatures, "softmax"), ("--epsilon", epsilons, "epsilon-greedy"),
         ] where !values.isEmpty && !policy.contains(name) {
-            throw ValidationError("\(option) is for --policy \(name).")
+            throw ValidationError("\(option) needs --policy \(name).")
         }
         return try policy.flatMap { name -> [(name: String, allocation: Allocation)] in
             switch name {

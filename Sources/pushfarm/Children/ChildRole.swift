@@ -46,7 +46,8 @@ enum ChildRole: String {
         do {
             let status = try Loop.run { @Loop in
                 guard isSocket(ControlDescriptor.child) else {
-                    throw CommandFailure.usage("\(rawValue) processes are started by a coordinator")
+                    throw CommandFailure.usage(
+                        "only a coordinator can start a process of this kind (\(rawValue))")
                 }
                 return switch self {
                 case .intake: await IntakeProcess(log: log, logging: Self.logging).run()

@@ -31,7 +31,7 @@ struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
                 Int64(exactly: bound).map(String.init) ?? "\(bound)"
             }
             throw ValidationError(
-                "\(option) is \(text(range.lowerBound)) to \(text(range.upperBound)) seconds.")
+                "\(option) must be from \(text(range.lowerBound)) to \(text(range.upperBound)) seconds.")
         }
     }
 }
@@ -64,10 +64,10 @@ enum Moment: Equatable, Sendable, OptionValue {
     private static func seconds(_ text: String) throws(OptionFault) -> Int64 {
         guard text.first != "-" else { throw OptionFault("Unix seconds are not negative") }
         guard let number = Int64(foreign: text), number / 1000 <= JobLimits.lastSecond else {
-            throw OptionFault("it is too large for Unix seconds")
+            throw OptionFault("the number is too large for a time in Unix seconds")
         }
         guard number <= JobLimits.lastSecond else {
-            throw OptionFault("it looks like milliseconds; use Unix seconds")
+            throw OptionFault("the number looks like milliseconds; use Unix seconds")
         }
         return number
     }

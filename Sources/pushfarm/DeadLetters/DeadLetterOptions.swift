@@ -43,7 +43,7 @@ extension EntryID: OptionValue {
     init(reading text: String) throws(OptionFault) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ UInt64(unbounded: $0) != nil }) else {
-            throw OptionFault("an id looks like 1780000000123-0")
+            throw OptionFault("an id has two numbers, such as 1780000000123-0")
         }
         self.init(Array(text.utf8))
     }

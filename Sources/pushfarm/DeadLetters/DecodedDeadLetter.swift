@@ -18,7 +18,7 @@ struct DecodedDeadLetter {
 
     init(readable letter: DeadLetter, app: String) throws(CommandFailure) {
         guard let decoded = DecodedDeadLetter(letter, app: app) else {
-            throw .failed("\(letter.id) of \(app) cannot be read")
+            throw .failed("the dead letter \(letter.id) of \(app) cannot be read")
         }
         self = decoded
     }

@@ -54,15 +54,17 @@ struct ReplayCommand: FarmCommand {
 
     func validate() throws {
         if let id, !Self.isName(id) {
-            throw ValidationError("--id is 1 to 64 of A-Z a-z 0-9 _ . - :")
+            throw ValidationError("--id must have 1 to 64 characters of A-Z a-z 0-9 _ . - :")
         }
-        if let rate, !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000.") }
-        if let lane, Lane(name: lane) == nil { throw ValidationError("--lane is high or bulk.") }
+        if let rate, !(1...1_000_000).contains(rate) {
+            throw ValidationError("--rate must be from 1 to 1000000.")
+        }
+        if let lane, Lane(name: lane) == nil { throw ValidationError("--lane must be high or bulk.") }
         if let ttl, !(1...JobLimits.longestTime).contains(ttl.wholeSeconds ?? 0) {
-            throw ValidationError("--ttl is 1 to \(JobLimits.longestTime) whole seconds.")
+            throw ValidationError("--ttl must be from 1 to \(JobLimits.longestTime) whole seconds.")
         }
         guard !change.isEverything else {
-            throw ValidationError("Give ids, or a selection with --job, --reason or --since.")
+            throw ValidationError("Give either ids, or a selection (--job, --reason, --since).")
         }
     }
 

@@ -34,7 +34,7 @@ struct FsckCommand: FarmCommand {
 
     func validate() throws {
         if repair || dropUnreadable, app == nil {
-            throw ValidationError("Name the app with --app, or --app all.")
+            throw ValidationError("Name the app with --app, or all apps with --app all.")
         }
     }
 

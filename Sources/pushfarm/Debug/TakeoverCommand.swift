@@ -45,7 +45,9 @@ struct TakeoverCommand: ParsableCommand, Sendable {
 
     func run() throws {
         if force, !operation.dryRun {
-            if let yes, yes != shard { throw CommandFailure.usage("--yes: \(yes) is not the shard") }
+            if let yes, yes != shard {
+                throw CommandFailure.usage("--yes \(yes) is not the number of the shard, \(shard)")
+            }
             let suspects = try common.withClient { client in
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)

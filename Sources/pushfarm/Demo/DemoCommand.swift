@@ -43,16 +43,22 @@ struct DemoCommand: ParsableCommand, Sendable {
     var kill = 1
 
     func validate() throws {
-        guard (1...100_000_000).contains(pushes) else { throw ValidationError("--pushes is 1 to 100000000.") }
+        guard (1...100_000_000).contains(pushes) else {
+            throw ValidationError("--pushes must be from 1 to 100000000.")
+        }
         if let bad {
-            guard (0...pushes).contains(bad) else { throw ValidationError("--bad is 0 to --pushes.") }
+            guard (0...pushes).contains(bad) else {
+                throw ValidationError("--bad must be from 0 to the number of --pushes.")
+            }
             // Above a fifth of invalid tokens, the farm assumes tokens of another environment and pauses the app.
             guard pushes < 1000 || bad <= pushes * 3 / 20 else {
-                throw ValidationError("--bad is at most 15 % of --pushes; with more the farm pauses the app.")
+                throw ValidationError(
+                    "--bad must be at most 15 % of --pushes, because the farm pauses the app when more tokens are bad."
+                )
             }
         }
-        guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256.") }
-        guard (0...1000).contains(kill) else { throw ValidationError("--kill is 0 to 1000.") }
+        guard (1...256).contains(workers) else { throw ValidationError("--workers must be from 1 to 256.") }
+        guard (0...1000).contains(kill) else { throw ValidationError("--kill must be from 0 to 1000.") }
     }
 
     func run() throws {

@@ -65,7 +65,8 @@ struct DeviceFileRecords: ~Copyable {
         if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, offset) = (3, 3) }
         guard format == .csv else { return }
         guard let header = try nextRecord() else {
-            throw .usage("\(file.path): is empty; the first line of CSV has the names of the columns")
+            throw .usage(
+                "\(file.path): is empty; the first line of a CSV file must have the names of the columns")
         }
         do throws(DeviceFileFault) { columns = try DeviceColumns(header: header.raw) } catch {
             throw .usage("\(file.path), line 1: \(error.reason)")

@@ -113,7 +113,7 @@ import StoreProtocol
     }
 
     private func interrupted() -> CommandFailure {
-        keepPlace(.temporary("interrupted; the same command continues from here"))
+        keepPlace(.temporary("interrupted; run the same command again to continue"))
     }
 
     /// Saves the state before the command fails.

@@ -33,7 +33,7 @@ final class DeviceImportFiles {
         _ paths: Paths, fresh: DeviceImportProgress, header: [UInt8]?, startOver: Bool
     ) throws(CommandFailure) {
         let named = [paths.input, paths.refused, paths.state].compactMap { $0 }
-        guard Set(named).count == named.count else { throw .usage("two of the files are the same file") }
+        guard Set(named).count == named.count else { throw .usage("two of the options name the same file") }
         let found = startOver ? nil : try Self.found(fresh, paths)
         (self.paths, progress, isResumed) = (paths, found ?? fresh, found != nil)
         guard let path = paths.refused else {
@@ -42,10 +42,10 @@ final class DeviceImportFiles {
         }
         let file = try ResumableFile(path, of: "import")
         guard !file.isSame(as: paths.input) else {
-            throw .usage("the file of refused records is the imported file")
+            throw .usage("the file for refused records is the same file as the imported file")
         }
         if found == nil, !startOver, file.size > 0 {
-            throw .usage("\(path) exists already; --start-over replaces it")
+            throw .usage("\(path) already exists; --start-over replaces this file")
         }
         refusals = DeviceRefusals(file, header: header)
         // The state file is written before the file of refused records, because a new import refuses to replace a file
@@ -59,13 +59,15 @@ final class DeviceImportFiles {
     ) throws(CommandFailure) -> DeviceImportProgress? {
         guard let path = paths.state, TextFile.exists(path) else { return nil }
         guard let found = DeviceImportProgress(try TextFile.read(path)) else {
-            throw .usage("\(path): cannot be read; use --start-over")
+            throw .usage("\(path): cannot be read; use --start-over to replace this file")
         }
         guard found.app == fresh.app, found.format == fresh.format else {
-            throw .usage("\(path) is of app \(found.app), \(found.format.rawValue); use --start-over")
+            throw .usage(
+                "\(path) belongs to an import for the app \(found.app) in the format \(found.format.rawValue); use --start-over to replace it"
+            )
         }
         guard found.fingerprint == fresh.fingerprint else {
-            throw .usage("\(paths.input) has changed since its import began; use --start-over")
+            throw .usage("\(paths.input) has changed since its import began; use --start-over to begin again")
         }
         return found
     }

@@ -41,7 +41,7 @@ struct DevicesExportCommand: FarmCommand {
 
     func validate() throws {
         if let format, DeviceFileFormat(rawValue: format) == nil {
-            throw ValidationError("--format is csv or ndjson.")
+            throw ValidationError("--format must be csv or ndjson.")
         }
         guard fileFormat != nil else { throw ValidationError("Give --format csv or --format ndjson.") }
     }

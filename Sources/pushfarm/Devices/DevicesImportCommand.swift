@@ -58,10 +58,12 @@ struct DevicesImportCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
-        guard (1...10_000_000).contains(backlog) else { throw ValidationError("--backlog is 1 to 10000000.") }
+        guard (1...10_000_000).contains(backlog) else {
+            throw ValidationError("--backlog must be from 1 to 10000000.")
+        }
         try timeout.check("--timeout", 1...86_400)
         guard let format, DeviceFileFormat(rawValue: format) == nil else { return }
-        throw ValidationError("--format is csv or ndjson.")
+        throw ValidationError("--format must be csv or ndjson.")
     }
 
     func run() throws {

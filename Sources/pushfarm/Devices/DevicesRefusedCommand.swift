@@ -24,7 +24,7 @@ struct DevicesRefusedCommand: FarmCommand {
     var limit = 50
 
     func validate() throws {
-        guard (1...1000).contains(limit) else { throw ValidationError("--limit is 1 to 1000.") }
+        guard (1...1000).contains(limit) else { throw ValidationError("--limit must be from 1 to 1000.") }
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {

@@ -37,7 +37,7 @@ struct DevicesShowCommand: FarmCommand {
 
     func validate() throws {
         guard [id != nil, user != nil, token != nil].count(where: \.self) == 1 else {
-            throw ValidationError("Name a device, --user or --token.")
+            throw ValidationError("Give exactly one of these: a device's id, --user, --token.")
         }
     }
 

@@ -55,12 +55,12 @@ struct EventsCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, !(0...1_000_000).contains(limit) {
-            throw ValidationError("--limit is 0 to 1000000.")
+            throw ValidationError("--limit must be from 0 to 1000000.")
         }
         if operations, app != nil {
-            throw ValidationError("--operations and --app exclude each other.")
+            throw ValidationError("Give only one of --operations and --app.")
         }
-        if limit != nil, since != nil { throw ValidationError("--limit and --since exclude each other.") }
+        if limit != nil, since != nil { throw ValidationError("Give only one of --limit and --since.") }
         // The audit log may contain commands of a newer program, so their types cannot be checked.
         if !operations, let problem = types.lazy.compactMap(EventPrinter.problem).first {
             throw ValidationError(problem)
@@ -76,7 +76,7 @@ struct EventsCommand: ParsableCommand {
             defer { client.close() }
             let apps = try await client.apps(selectedBy: app)
             guard operations || !apps.isEmpty else {
-                throw CommandFailure.usage("there is no app in this farm")
+                throw CommandFailure.usage("this farm has no app")
             }
             let printer = EventPrinter(console: Console(json: common.json), types: types)
             let tail = EventTail(client, operations ? [.operations] : apps.map { .events($0) })

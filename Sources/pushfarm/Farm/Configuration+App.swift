@@ -10,9 +10,10 @@ extension Configuration {
     }
 
     fileprivate static func onlyApp(of known: [String]) throws(CommandFailure) -> String {
-        guard let only = known.first else { throw .usage("no app is configured: name one with --app") }
+        guard let only = known.first else { throw .usage("no app is configured: name an app with --app") }
         guard known.count == 1 else {
-            throw .usage("name one of the apps with --app: " + known.joined(separator: ", "))
+            throw .usage(
+                "several apps are configured; name one of them with --app: " + known.joined(separator: ", "))
         }
         return only
     }

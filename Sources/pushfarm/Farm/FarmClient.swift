@@ -120,7 +120,7 @@ import Transport
     func mustHave(shard: Int) async throws(CommandFailure) {
         let shards = try await fixedShards()
         guard shard >= 0, shard < shards else {
-            throw .usage("there is no shard \(shard): this farm has \(shards)")
+            throw .usage("there is no shard \(shard): this farm has \(shards) shards, numbered from 0")
         }
     }
 

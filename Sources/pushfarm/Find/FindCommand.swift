@@ -44,9 +44,11 @@ struct FindCommand: FarmCommand {
 
     func validate() throws {
         guard [token != nil, apnsID != nil, job != nil].count(where: \.self) == 1 else {
-            throw ValidationError("Name one of --token, --apns-id and --job.")
+            throw ValidationError("Give exactly one of --token, --apns-id and --job.")
         }
-        guard (0...1_000_000).contains(events) else { throw ValidationError("--events is 0 to 1000000.") }
+        guard (0...1_000_000).contains(events) else {
+            throw ValidationError("--events must be from 0 to 1000000.")
+        }
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {

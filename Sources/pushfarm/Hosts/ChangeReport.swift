@@ -87,6 +87,8 @@ extension OperatorClient.Outcome {
         guard !silent.isEmpty else { return }
         throw CommandFailure(
             status: .partly,
-            message: "the change is stored, but \(silent.joined(separator: ", ")) has not confirmed it")
+            message:
+                "the change is stored, but these hosts have not confirmed it: \(silent.joined(separator: ", "))"
+        )
     }
 }

@@ -48,7 +48,8 @@ struct CancelCommand: FarmCommand {
     func validate() throws {
         // A time in the last hour counts as now. An older time is probably an error, and a cancel cannot be undone.
         if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
-            throw ValidationError("--expire-at is long past; leave it out to cancel now.")
+            throw ValidationError(
+                "The time of --expire-at is long past; to cancel now, leave the option out.")
         }
         try timeout.check("--timeout", 1...86_400)
     }
@@ -87,7 +88,8 @@ struct CancelCommand: FarmCommand {
         let reply = try await client.call(cancel, app)
         switch reply.jobState {
         case .unknown: throw try await client.noJob(choice.job, in: [app])
-        case .full: throw .failed("\(app) has 1000 cancelled jobs that are not finished")
+        case .full:
+            throw .failed("\(app) already has 1000 cancelled jobs that are not finished; try again later")
         case .open, .expected, .finished, .none: return (reply.hasChanged, reply.jobState)
         }
     }

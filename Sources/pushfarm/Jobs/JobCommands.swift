@@ -64,7 +64,8 @@ struct PromoteCommand: FarmCommand {
         let job = choice.job
         let app = try await client.app(ofJob: job, app: choice.app)
         guard let jobRecord = try await client.jobRecord(job, app) else {
-            throw CommandFailure.failed("job \(job) is still in the inbox of \(app)")
+            throw CommandFailure.failed(
+                "job \(job) is still in the inbox of \(app), and has no delayed pushes yet")
         }
         var pushes = dryRun ? jobRecord.delayed : 0
         if !dryRun {

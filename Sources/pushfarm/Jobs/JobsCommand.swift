@@ -43,7 +43,7 @@ struct JobsCommand: FarmCommand {
 
     func validate() throws {
         try over.check("--over", 0.1...3600)
-        guard (1...10_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000.") }
+        guard (1...10_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 10000.") }
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {

@@ -113,7 +113,9 @@ import Foundation
     private func startRedis() async throws(CommandFailure) {
         let socket = plan.configuration.privateRedisSocket
         guard !LocalSocket.accepts(socket) else {
-            throw .failed("another farm runs in \(folder); end it, or name another folder with --state-dir")
+            throw .failed(
+                "another farm runs in the folder \(folder); stop that farm, or name another folder with --state-dir"
+            )
         }
         let passwordFile = plan.hasRedisPort ? plan.configuration.privateRedisPasswordFile : nil
         (redis, redisPort) = try await PrivateRedis.start(in: folder, socket: socket, passwordFile)

@@ -17,10 +17,10 @@ final class ResumableFile {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .usage(TextFile.failure(path)) }
         guard Self.status(of: descriptor).st_mode & S_IFMT == S_IFREG else {
-            throw .usage("\(path): is not a plain file")
+            throw .usage("\(path): is not a regular file")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw .usage("\(path): another \(work) writes it now")
+            throw .usage("\(path): another \(work) is writing this file")
         }
     }
 
@@ -32,7 +32,8 @@ final class ResumableFile {
     /// Continues after `count` bytes and removes all later bytes.
     func resume(at count: Int) throws(CommandFailure) {
         guard size >= count else {
-            throw .usage("\(path): has lost lines since the \(work) was interrupted; use --start-over")
+            throw .usage(
+                "\(path): has lost lines since the \(work) was interrupted; use --start-over to begin again")
         }
         guard ftruncate(descriptor, off_t(count)) == 0, lseek(descriptor, off_t(count), SEEK_SET) >= 0 else {
             throw failure()

@@ -32,7 +32,7 @@ import StoreProtocol
             switch reply.jobState {
             case .unknown: throw try await client.noJob(job, in: [app])
             case .finished: throw .failed("job \(job) of \(app) is finished")
-            case .full: throw .failed("\(app) has 1000 paused jobs already: resume some")
+            case .full: throw .failed("\(app) already has 1000 paused jobs; resume some of them first")
             case .open, .expected, .none: break
             }
             if !reply.hasChanged { text = "was paused already (\(Self.words(reply.before)))" }
@@ -40,7 +40,9 @@ import StoreProtocol
         case .shard where !reply.hasChanged:
             text = "was paused already, by \(old?.by ?? "another user")"
         case .token(_, let app):
-            if reply.jobState == .full { throw .failed("\(app) has 1000 paused tokens already") }
+            if reply.jobState == .full {
+                throw .failed("\(app) already has 1000 paused tokens; resume some of them first")
+            }
             if !reply.hasChanged { text = "was paused already" }
         case .app, .shard: break
         }
@@ -152,7 +154,7 @@ import StoreProtocol
 
     private func check(_ shard: Int) async throws(CommandFailure) {
         let count = try await client.shards()
-        guard shard < count else { throw .usage("the farm has \(count) shards: 0 to \(count - 1)") }
+        guard shard < count else { throw .usage("the farm has only the shards 0 to \(count - 1)") }
     }
 
     /// The pause or quarantine of a job, shard or token.

@@ -31,7 +31,7 @@ struct PauseCommand: ParsableCommand {
     var reason: String?
 
     func validate() throws {
-        if subject.isEmpty { throw ValidationError("Name an app, a job, --token, --shard, or all.") }
+        if subject.isEmpty { throw ValidationError("Name an app, a job, --token, --shard, or \"all\".") }
     }
 
     func run() throws {
@@ -46,7 +46,7 @@ struct PauseCommand: ParsableCommand {
         guard let reason else { return "" }
         guard reason.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }),
             reason.utf8.count <= 500
-        else { throw .usage("--reason is one line of at most 500 bytes") }
+        else { throw .usage("--reason must be one line of at most 500 bytes") }
         return reason
     }
 }

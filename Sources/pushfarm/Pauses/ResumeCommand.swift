@@ -42,13 +42,13 @@ struct ResumeCommand: ParsableCommand {
 
     func validate() throws {
         guard !subject.isEmpty || host != nil else {
-            throw ValidationError("Name an app, a job, a host, --token, --shard, or all.")
+            throw ValidationError("Name an app, a job, a host, --token, --shard, or \"all\".")
         }
         if host != nil, !subject.isEmpty {
-            throw ValidationError("--host cannot be combined with another name.")
+            throw ValidationError("With --host, name no app, job, token or shard.")
         }
         if quarantined, host != nil || subject.token != nil || subject.shard != nil {
-            throw ValidationError("--quarantined can only be combined with an app, a job or all.")
+            throw ValidationError("With --quarantined, name only an app, a job or \"all\".")
         }
     }
 

@@ -39,13 +39,13 @@ struct SubjectOptions: ParsableArguments, Sendable {
     func validate() throws {
         let named = [name != nil && shard == nil, job != nil, token != nil, shard != nil].count { $0 }
         guard named < 2 else {
-            throw ValidationError("Name only one: an app, a job, --token or --shard.")
+            throw ValidationError("Name only one of these: an app, a job, --token, --shard.")
         }
         if let shard, !(0...9999).contains(shard) {
             throw ValidationError("A shard number is 0 or more.")
         }
         if name != nil, shard != nil, app != nil {
-            throw ValidationError("With --shard, give an app's name or --app, not both.")
+            throw ValidationError("With --shard, name the app once: as a name, or with --app.")
         }
     }
 }

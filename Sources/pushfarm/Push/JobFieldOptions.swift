@@ -65,7 +65,9 @@ struct JobFieldOptions: ParsableArguments, Sendable {
     var registeredAt: Moment?
 
     func validate() throws {
-        if let ttl, ttl.wholeSeconds == nil { throw ValidationError("--ttl is whole seconds.") }
+        if let ttl, ttl.wholeSeconds == nil {
+            throw ValidationError("--ttl must be a whole number of seconds.")
+        }
         // The value 0 means one attempt without an expiration time.
         guard case .at(let moment) = expiresAt, moment > 0, moment / 1000 <= WallClock.seconds else { return }
         let seconds = moment / 1000

@@ -51,7 +51,7 @@ struct PushCommand: ParsableCommand, Sendable {
 
     func validate() throws {
         guard (alert == nil) != (payload == nil) else {
-            throw ValidationError("Give one of --alert and --payload.")
+            throw ValidationError("Give exactly one of --alert and --payload.")
         }
         try timeout.check("--timeout", 0...86_400)
     }

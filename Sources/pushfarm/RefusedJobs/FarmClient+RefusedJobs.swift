@@ -13,7 +13,7 @@ extension FarmClient {
             found += try await call(ReadRefused(.only(id)), name).map { (name, $0) }
         }
         guard let first = found.first else {
-            throw .failed("there is no refused job \(id); it may have been retried or deleted already")
+            throw .failed("there is no refused job \(id); perhaps it was already retried or deleted")
         }
         guard found.count == 1 else {
             throw .usage(
@@ -83,7 +83,9 @@ extension FarmClient {
             do throws(StoreError) {
                 reply = try await store.performWithRetries(replay, within: .seconds(30))
             } catch {
-                if case .gone = error { throw .failed("\(id) was retried or deleted meanwhile") }
+                if case .gone = error {
+                    throw .failed("the refused job \(id) is gone: it was retried or deleted meanwhile")
+                }
                 throw failure(error)
             }
             guard case .full(let reason, let pause) = reply else {

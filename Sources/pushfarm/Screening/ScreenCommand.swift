@@ -54,7 +54,7 @@ struct ScreenCommand: ParsableCommand {
     var timeout = TimeSpan(seconds: 600)
 
     func validate() throws {
-        guard (1...100_000).contains(rate) else { throw ValidationError("--rate is 1 to 100000.") }
+        guard (1...100_000).contains(rate) else { throw ValidationError("--rate must be from 1 to 100000.") }
         try timeout.check("--timeout", 1...86_400)
     }
 
@@ -93,7 +93,7 @@ struct ScreenCommand: ParsableCommand {
         console.show(summary.json, summary.text(console.style))
         if let failure { throw failure }
         guard summary.open == 0 else {
-            throw CommandFailure.temporary("interrupted; the same command continues from here")
+            throw CommandFailure.temporary("interrupted; run the same command again to continue")
         }
         if !summary.isClear { throw CommandFailure.failed() }
     }

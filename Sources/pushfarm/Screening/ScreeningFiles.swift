@@ -33,7 +33,7 @@ final class ScreeningFiles {
     ///   - startOver: whether to replace the files of an earlier process.
     init(_ paths: Paths, fresh: ScreeningRecord, startOver: Bool) throws(CommandFailure) {
         guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
-            throw .usage("two of the files are the same file")
+            throw .usage("two of the options name the same file")
         }
         var files: [ResumableFile] = []
         for path in [paths.good, paths.invalid, paths.rest] {
@@ -44,7 +44,7 @@ final class ScreeningFiles {
         }
         let found = startOver ? nil : try Self.found(paths.progress, fresh, paths)
         if found == nil, !startOver, let used = files.first(where: { $0.size > 0 }) {
-            throw .usage("\(used.path) exists already; --start-over replaces it")
+            throw .usage("\(used.path) already exists; --start-over replaces this file")
         }
         (self.paths, self.files, record, isResumed) = (paths, files, found ?? fresh, found != nil)
         // The record is written before any token, because the next start refuses output files without a
@@ -58,13 +58,15 @@ final class ScreeningFiles {
     ) throws(CommandFailure) -> ScreeningRecord? {
         guard TextFile.exists(path) else { return nil }
         guard let found = ScreeningRecord(try TextFile.read(path)) else {
-            throw .usage("\(path): cannot be read; use --start-over")
+            throw .usage("\(path): cannot be read; use --start-over to replace this file")
         }
         guard found.app == fresh.app else {
-            throw .usage("\(path) is of app \(found.app); use --start-over")
+            throw .usage(
+                "\(path) belongs to a screening of the app \(found.app); use --start-over to replace it")
         }
         guard found.fingerprint == fresh.fingerprint else {
-            throw .usage("\(paths.tokens) has changed since its screening began; use --start-over")
+            throw .usage(
+                "\(paths.tokens) has changed since its screening began; use --start-over to begin again")
         }
         return found
     }

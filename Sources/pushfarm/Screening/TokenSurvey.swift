@@ -27,7 +27,7 @@ struct TokenSurvey: Sendable {
     static func of(_ file: String) throws(CommandFailure) -> TokenSurvey {
         var lines = try TextLines(file)
         guard lines.byteCount != nil else {
-            throw .usage("\(file): is not a plain file: a screening reads it more than once")
+            throw .usage("\(file): is not a regular file; a screening must read the file more than once")
         }
         var survey = TokenSurvey()
         while let line = try lines.next() { survey.add(line) }

@@ -68,7 +68,8 @@ struct ShardsMoveCommand: FarmCommand {
 
     func validate() throws {
         guard !operation.local else {
-            throw ValidationError("--local: not possible, because Redis stores the shard's new owner")
+            throw ValidationError(
+                "--local: this is not possible, because Redis must store the shard's new owner")
         }
     }
 

@@ -204,21 +204,21 @@ struct SimulatorCommand: ParsableCommand {
         options.binaryPort = binaryPort
         options.feedbackPort = feedbackPort
         guard tokenLengths.allSatisfy((1...BinaryCommand.longestToken).contains) else {
-            throw ValidationError("--token-length is from 1 to \(BinaryCommand.longestToken).")
+            throw ValidationError("--token-length must be from 1 to \(BinaryCommand.longestToken).")
         }
         if !tokenLengths.isEmpty { options.tokenLengths = tokenLengths }
         options.usesTLS = !plain
         switch newestTLS {
         case nil, "1.3": break
         case "1.2": options.newestTLS = .tls12
-        default: throw ValidationError("--newest-tls is 1.3 or 1.2.")
+        default: throw ValidationError("--newest-tls must be 1.3 or 1.2.")
         }
         options.folder = folder ?? configuration.stateDirectory + "/simulator"
         options.serverNames += serverNames
         if let bundle { options.bundle = bundle }
         if let environment {
             guard let known = SimulatorOptions.Environment(rawValue: environment) else {
-                throw ValidationError("--environment is production or sandbox.")
+                throw ValidationError("--environment must be production or sandbox.")
             }
             options.environment = known
         }
@@ -232,7 +232,8 @@ struct SimulatorCommand: ParsableCommand {
         for text in keyEnvironments {
             let (id, name) = try Self.ofKey(text, option: "--key-environment ID:NAME")
             guard let known = SimulatorOptions.Environment(rawValue: name) else {
-                throw ValidationError("--key-environment: \(name) is not production or sandbox.")
+                throw ValidationError(
+                    "--key-environment needs production or sandbox, and \(name) is neither.")
             }
             options.keyEnvironments[id] = known
         }
@@ -262,14 +263,16 @@ struct SimulatorCommand: ParsableCommand {
     }
 
     private static func seconds(_ time: TimeSpan, _ option: String) throws -> Int64 {
-        guard let seconds = time.wholeSeconds else { throw ValidationError("\(option) is whole seconds.") }
+        guard let seconds = time.wholeSeconds else {
+            throw ValidationError("\(option) must be a whole number of seconds.")
+        }
         return seconds
     }
 
     /// Parses `id:team:file`. The file's path may contain colons.
     private static func key(_ text: String) throws -> SimulatorOptions.Key {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
-        guard parts.count == 3 else { throw ValidationError("--key is ID:TEAM:FILE.") }
+        guard parts.count == 3 else { throw ValidationError("--key must have the form ID:TEAM:FILE.") }
         return SimulatorOptions.Key(id: parts[0], team: parts[1], file: parts[2])
     }
 

@@ -28,7 +28,7 @@ struct SuppressedAddCommand: ParsableCommand {
     func validate() throws {
         guard SuppressionReason(name: reason) == nil else { return }
         throw ValidationError(
-            "--reason is one of " + SuppressionReason.allCases.map(\.name).joined(separator: ", ") + ".")
+            "--reason must be one of " + SuppressionReason.allCases.map(\.name).joined(separator: ", ") + ".")
     }
 
     func run() throws {

@@ -40,7 +40,7 @@ struct SuppressionLine: Equatable, Sendable {
     init(_ text: Substring, _ defaults: Defaults) throws(Fault) {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard let first = words.first, words.count <= 5 else {
-            throw Fault(description: "expected token, reason, time, topic, environment")
+            throw Fault(description: "expected at most five words: token, reason, time, topic, environment")
         }
         do { token = try DeviceToken.bytes(of: first) } catch { throw Fault(description: error.description) }
         reason = defaults.reason
@@ -63,9 +63,9 @@ struct SuppressionLine: Equatable, Sendable {
         }
         let topic = words.count > 3 ? (words[3] == "-" ? "" : String(words[3])) : defaults.topic
         let environment = words.count > 4 ? String(words[4]) : defaults.environment
-        guard let topic else { throw Fault(description: "has no topic; give one with --topic") }
+        guard let topic else { throw Fault(description: "the line has no topic; give a topic with --topic") }
         guard let environment else {
-            throw Fault(description: "has no environment; give one with --environment")
+            throw Fault(description: "the line has no environment; give an environment with --environment")
         }
         scope = SuppressionScope(environment: environment, topic: topic)
     }

@@ -69,7 +69,7 @@ struct TokenOptions: ParsableArguments {
 
     func validate() throws {
         guard !tokens.isEmpty || tokensFile != nil else {
-            throw ValidationError("Give --token or --tokens-file.")
+            throw ValidationError("Give the tokens with --token or --tokens-file.")
         }
     }
 

@@ -199,11 +199,11 @@ struct PlanRefusalTests {
         ),
         (
             { try CampaignSchedule(spread: .over(milliseconds: 999)) },
-            "spread: a duration from 1 second to 31 days is needed"
+            "spread: the duration must be from 1 second to 31 days"
         ),
         (
             { try CampaignSchedule(spread: .over(milliseconds: .max)) },
-            "spread: a duration from 1 second to 31 days is needed"
+            "spread: the duration must be from 1 second to 31 days"
         ),
         (
             {
@@ -214,15 +214,15 @@ struct PlanRefusalTests {
         ),
         (
             { try CampaignSchedule(spread: .rate(1), repetition: .init(every: 59_999, max: 2)) },
-            "repeat: every must be at least 1 minute and at most 31 days"
+            "repeat: \"every\" must be at least 1 minute and at most 31 days"
         ),
         (
             { try CampaignSchedule(spread: .rate(1), repetition: .init(every: 60_000, max: 0)) },
-            "repeat: max must be from 1 to 24"
+            "repeat: \"max\" must be from 1 to 24"
         ),
         (
             { try CampaignSchedule(spread: .rate(1), repetition: .init(every: 60_000, max: 25)) },
-            "repeat: max must be from 1 to 24"
+            "repeat: \"max\" must be from 1 to 24"
         ),
         ({ try CampaignSchedule(spread: .rate(1), cohorts: 0) }, "cohorts: a number from 1 to 64 is needed"),
         ({ try CampaignSchedule(spread: .rate(1), cohorts: 65) }, "cohorts: a number from 1 to 64 is needed"),
@@ -236,11 +236,11 @@ struct PlanRefusalTests {
                     spread: .rate(1),
                     stages: [.init(share: 0.5, gate: .resume), .init(share: 0.5, gate: .resume)])
             },
-            "stages: the shares must ascend from above 0 to 100 %"
+            "stages: each share must be larger than the share before it, above 0 and at most 100 %"
         ),
         (
             { try CampaignSchedule(spread: .rate(1), stages: [.init(share: .nan, gate: .resume)]) },
-            "stages: the shares must ascend from above 0 to 100 %"
+            "stages: each share must be larger than the share before it, above 0 and at most 100 %"
         ),
         (
             {
@@ -250,14 +250,14 @@ struct PlanRefusalTests {
                         .init(share: 0.5, gate: .wait(milliseconds: -1)), .init(share: 1, gate: .resume),
                     ])
             },
-            "stages: a wait of up to 31 days is possible"
+            "stages: the wait of a stage must be from 0 to 31 days"
         ),
         (
             {
                 try CampaignSchedule(
                     spread: .rate(1), stages: (1...11).map { .init(share: Double($0) / 11, gate: .resume) })
             },
-            "stages: at most 10 stages are possible"
+            "stages: there can be at most 10 stages"
         ),
     ]
 

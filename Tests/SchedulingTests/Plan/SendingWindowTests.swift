@@ -45,7 +45,7 @@ struct SendingWindowTests {
         let error = #expect(throws: ScheduleError.self) {
             try SendingWindow(from: TimeOfDay("05:00")!, to: TimeOfDay("05:00")!, zone: .device)
         }
-        #expect(error?.description == "window: it starts and ends at 05:00, so it has no time")
+        #expect(error?.description == "window: the window starts and ends at 05:00, so it contains no time")
     }
 }
 
@@ -87,7 +87,7 @@ struct AvoidedMinutesTests {
     @Test(arguments: [
         ([60], "avoid: 60 is not a minute of the hour, 0 to 59"),
         ([-1], "avoid: -1 is not a minute of the hour, 0 to 59"),
-        (Array(0...59), "avoid: it names all minutes of the hour"),
+        (Array(0...59), "avoid: the list has all minutes of the hour, so no minute is left for sending"),
     ]) func `refuses minutes that no hour has`(minutes: [Int], text: String) {
         let error = #expect(throws: ScheduleError.self) { try AvoidedMinutes(minutes) }
         #expect(error?.description == text)

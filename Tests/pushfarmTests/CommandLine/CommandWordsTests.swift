@@ -76,11 +76,11 @@ struct CommandWordsTests {
     }
 
     @Test(arguments: [
-        (["jobs", "--limit", "-1"], "--limit is 1 to 10000"),
-        (["events", "--limit", "-1"], "--limit is 0 to 1000000"),
+        (["jobs", "--limit", "-1"], "--limit must be from 1 to 10000"),
+        (["events", "--limit", "-1"], "--limit must be from 0 to 1000000"),
         (["dead", "list", "--limit", "-1"], "--limit must be at least 1"),
-        (["demo", "--kill", "-1"], "--kill is 0 to"),
-        (["find", "--job", "a", "--events", "-1"], "--events is"),
+        (["demo", "--kill", "-1"], "--kill must be from 0 to"),
+        (["find", "--job", "a", "--events", "-1"], "--events must"),
         (["simulator", "--refusals", "-1"], "--refusals must"),
         (["rate", "demo", "-5/s"], "A rate is 500/s"),
         (["pause", "--shard", "-1"], "A shard number is 0 or more"),

@@ -16,9 +16,9 @@ struct TimeOptionTests {
     }
 
     @Test(arguments: [
-        ("1795700000000", "it looks like milliseconds; use Unix seconds"),
-        ("1795700000000000", "it is too large for Unix seconds"),
-        ("99999999999999999999", "it is too large for Unix seconds"),
+        ("1795700000000", "the number looks like milliseconds; use Unix seconds"),
+        ("1795700000000000", "the number is too large for a time in Unix seconds"),
+        ("99999999999999999999", "the number is too large for a time in Unix seconds"),
         ("-5", "Unix seconds are not negative"), ("-5m", "a duration is not negative"),
         ("2027-01-01T10:00:00", "a time needs a time zone, such as Z or +02:00"),
         ("2027-02-30", "there is no such day"), ("5w", "there is no unit w: d, h, m, s or ms"),

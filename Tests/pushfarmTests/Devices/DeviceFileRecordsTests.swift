@@ -79,7 +79,7 @@ struct DeviceFileRecordsTests {
     }
 
     @Test(arguments: [
-        ("", "is empty; the first line of CSV has the names of the columns"),
+        ("", "is empty; the first line of a CSV file must have the names of the columns"),
         ("id,tokn\n", "line 1: there is no column \"tokn\"; did you mean \"token\"?"),
         ("id,colour\n", "line 1: there is no column \"colour\"; the columns are id, token,"),
         ("id,addresses\n", "line 1: there is no column \"addresses\""),

@@ -48,7 +48,9 @@ package enum DeviceInputParser {
             try refuseOthers(than: [.forgetUser], in: reader)
             return .forget(user: user)
         }
-        guard let id = reader.id else { throw reader.error(.id, "\"id\" is missing; it names the device") }
+        guard let id = reader.id else {
+            throw reader.error(.id, "\"id\" is missing; this field names the device")
+        }
         if reader.has(.remove) {
             try refuseOthers(than: [.remove, .id], in: reader)
             return .remove(id: id)

@@ -57,7 +57,8 @@ struct DeviceValueReader {
         let position = position
         let zone = try text(mustBe: DeviceText.zoneRule, DeviceText.isZone)
         guard rules.hasZone(zone) else {
-            throw error("\"\(path)\" is \"\(Excerpt.of(zone))\", which is no known time zone", at: position)
+            throw error(
+                "\"\(path)\" is \"\(Excerpt.of(zone))\", which is not a known time zone", at: position)
         }
         return zone
     }

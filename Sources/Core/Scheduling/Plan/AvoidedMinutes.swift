@@ -20,7 +20,9 @@ package struct AvoidedMinutes: Hashable, Sendable {
             bits |= 1 << UInt64(minute)
         }
         guard bits.nonzeroBitCount < 60 else {
-            throw ScheduleError(field: .avoid, reason: "it names all minutes of the hour")
+            throw ScheduleError(
+                field: .avoid,
+                reason: "the list has all minutes of the hour, so no minute is left for sending")
         }
     }
 

@@ -104,7 +104,7 @@ package struct CampaignSchedule: Hashable, Sendable {
             }
         case .over(let milliseconds):
             guard (1000...longest).contains(milliseconds) else {
-                throw ScheduleError(field: .spread, reason: "a duration from 1 second to 31 days is needed")
+                throw ScheduleError(field: .spread, reason: "the duration must be from 1 second to 31 days")
             }
             if let repetition, milliseconds > repetition.every {
                 throw ScheduleError(
@@ -124,16 +124,16 @@ package struct CampaignSchedule: Hashable, Sendable {
     private static func check(_ stages: [Stage]) throws(ScheduleError) {
         func fail(_ reason: String) -> ScheduleError { ScheduleError(field: .stages, reason: reason) }
         guard stages.count <= limits.stages else {
-            throw fail("at most \(limits.stages) stages are possible")
+            throw fail("there can be at most \(limits.stages) stages")
         }
         var last = 0.0
         for stage in stages {
             guard stage.share > last, stage.share <= 1 else {
-                throw fail("the shares must ascend from above 0 to 100 %")
+                throw fail("each share must be larger than the share before it, above 0 and at most 100 %")
             }
             last = stage.share
             if case .wait(let milliseconds) = stage.gate, !(0...longest).contains(milliseconds) {
-                throw fail("a wait of up to 31 days is possible")
+                throw fail("the wait of a stage must be from 0 to 31 days")
             }
         }
         guard stages.isEmpty || last == 1 else { throw fail("the last share must be 100 %") }
@@ -143,10 +143,10 @@ package struct CampaignSchedule: Hashable, Sendable {
         guard let repetition else { return }
         guard (leastEvery...longest).contains(repetition.every) else {
             throw ScheduleError(
-                field: .repeat, reason: "every must be at least 1 minute and at most 31 days")
+                field: .repeat, reason: "\"every\" must be at least 1 minute and at most 31 days")
         }
         guard (1...limits.rounds).contains(repetition.max) else {
-            throw ScheduleError(field: .repeat, reason: "max must be from 1 to \(limits.rounds)")
+            throw ScheduleError(field: .repeat, reason: "\"max\" must be from 1 to \(limits.rounds)")
         }
     }
 }

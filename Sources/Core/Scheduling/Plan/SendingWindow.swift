@@ -45,7 +45,8 @@ package struct SendingWindow: Hashable, Sendable, CustomStringConvertible {
 
     package init(from: TimeOfDay, to: TimeOfDay, zone: Zone) throws(ScheduleError) {
         guard from != to else {
-            throw ScheduleError(field: .window, reason: "it starts and ends at \(from), so it has no time")
+            throw ScheduleError(
+                field: .window, reason: "the window starts and ends at \(from), so it contains no time")
         }
         (self.from, self.to, self.zone) = (from, to, zone)
     }

@@ -9,7 +9,8 @@ package enum JobParser {
         _ raw: [UInt8], app: String, topic: String, now: Int64, limits: JobLimits = JobLimits()
     ) throws(JobError) -> ParsedJob {
         guard raw.count <= Int(Int32.max) else {
-            throw JobError(field: "job", position: 0, reason: "the job has \(raw.count) bytes, far too many")
+            throw JobError(
+                field: "job", position: 0, reason: "the job has \(raw.count) bytes, which is far too many")
         }
         return try raw.withUnsafeBufferPointer { (buffer) throws(JobError) in
             let bytes = UnsafeRawBufferPointer(buffer)

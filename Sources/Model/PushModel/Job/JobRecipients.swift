@@ -43,7 +43,7 @@ struct JobRecipients {
                 .tokens, "\"tokens\" must be an array of hex strings; this is \(value.kind.rawValue)")
         }
         guard tokens.submitted > 0 else {
-            throw fields.error(.tokens, "\"tokens\" is empty; a job needs at least one")
+            throw fields.error(.tokens, "\"tokens\" is empty; a job needs at least one token")
         }
     }
 
@@ -82,7 +82,7 @@ struct JobRecipients {
         }
         if let error { throw error }
         guard tokens.submitted > 0 else {
-            throw fields.error(.pushes, "\"pushes\" is empty; a job needs at least one")
+            throw fields.error(.pushes, "\"pushes\" is empty; a job needs at least one push")
         }
         return reader.content
     }

@@ -91,7 +91,7 @@ struct JobTemplates {
             languages.append(language)
         }
         guard hasLanguages else {
-            throw fields.error(.translations, "\"translations\" is empty; a job needs at least one")
+            throw fields.error(.translations, "\"translations\" is empty; give at least one language")
         }
     }
 

@@ -73,7 +73,8 @@ struct TemplateCompiler {
     private func placeholder(_ inside: Range<Int>) throws(TemplateFault) -> PayloadTemplate.Placeholder {
         let text = bytes[inside]
         guard find("{{", in: inside) == nil else {
-            throw TemplateFault(inside.lowerBound - 2, "a placeholder has a second \"{{\" before its \"}}\"")
+            throw TemplateFault(
+                inside.lowerBound - 2, "a placeholder contains a second \"{{\" before its \"}}\"")
         }
         let bar = text.firstIndex(of: UInt8(ascii: "|"))
         let isJSON = text.first == UInt8(ascii: "=")

@@ -8,7 +8,7 @@ struct AppReader {
 
     func read() throws(ConfigurationError) -> AppConfiguration {
         guard Self.isName(name, upTo: 64) else {
-            throw reader.invalid(app, "an app's name is 1 to 64 of A-Z a-z 0-9 _ . -")
+            throw reader.invalid(app, "an app's name must have 1 to 64 characters of A-Z a-z 0-9 _ . -")
         }
         let environment =
             try reader.value(path("environment"), .choice) ?? AppConfiguration.Environment.production
@@ -56,7 +56,8 @@ struct AppReader {
             case "https": return (hostPort: try HostPort(parts, defaultPort: 443), isBinary: false)
             case "tls": return (try HostPort(parts, defaultPort: 2195), true)
             case "http":
-                throw InvalidValue("plain http is refused: a gateway is reached over TLS; use https://")
+                throw InvalidValue(
+                    "the farm sends to a gateway only over TLS: use https:// instead of http://")
             default: throw InvalidValue("expected \(wanted), found \(parts.scheme)://")
             }
         }
@@ -129,7 +130,8 @@ struct AppReader {
         let groups = reader.settings.groups
         switch (groups[key] != nil, groups[certificate] != nil) {
         case (true, true):
-            throw reader.invalid(certificate, "there is also a key; give exactly one of certificate and key")
+            throw reader.invalid(
+                certificate, "the app also has \"key\"; give only one of \"certificate\" and \"key\"")
         case (false, false):
             throw reader.missing(
                 app, "has no credentials: give key: {file, id, team} or certificate: {file, password_env}")
@@ -167,12 +169,12 @@ struct AppReader {
         let variable = try reader.text(inEnvironment)
         let file = try reader.file(inFile)
         if variable != nil, file != nil {
-            throw reader.invalid(inFile, "there is a password_env too; one of them is enough")
+            throw reader.invalid(inFile, "the app also has \"password_env\"; give only one of the two keys")
         }
         guard reader.purpose == .coordinator else { return nil }
         if let variable {
             guard let value = reader.environment[variable] else {
-                throw reader.invalid(inEnvironment, "the environment has no variable \(variable)")
+                throw reader.invalid(inEnvironment, "there is no environment variable \(variable)")
             }
             return Password(value)
         }

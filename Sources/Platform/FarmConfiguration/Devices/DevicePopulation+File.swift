@@ -44,7 +44,7 @@ extension DevicePopulation {
             throw reader.missing(Self.profilesPath, "the model has no profile")
         }
         guard names.count <= Self.mostProfiles else {
-            throw reader.invalid(Self.profilesPath, "at most \(Self.mostProfiles) profiles")
+            throw reader.invalid(Self.profilesPath, "has more than \(Self.mostProfiles) profiles")
         }
         profiles = []
         for name in names {

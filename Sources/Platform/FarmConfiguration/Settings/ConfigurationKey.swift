@@ -195,7 +195,9 @@ extension ValueType<Double> {
             let isPercent = text.hasSuffix("%")
             guard let number = plainDecimal(isPercent ? text.dropLast() : text[...]),
                 number <= (isPercent ? 100 : 1)
-            else { throw InvalidValue("expected the random part of a pause, 0 to 1 or 0% to 100%") }
+            else {
+                throw InvalidValue("expected the random share of a pause, from 0 to 1 or from 0% to 100%")
+            }
             return isPercent ? number / 100 : number
         }
     }

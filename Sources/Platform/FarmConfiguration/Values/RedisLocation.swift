@@ -74,19 +74,22 @@ extension RedisLocation {
         switch parts.scheme {
         case "redis", "rediss":
             guard let hostPort = HostPort(parts.authority, defaultPort: 6379) else {
-                throw InvalidValue("the Redis address has no proper host and port")
+                throw InvalidValue("the Redis address has no valid host and port")
             }
             self.init(.tcp(hostPort))
             usesTLS = parts.scheme == "rediss"
-            guard parts.query == nil else { throw InvalidValue("the Redis address takes no ?options") }
+            guard parts.query == nil else {
+                throw InvalidValue("a Redis address with a host cannot have options after \"?\"")
+            }
             database = try Self.database(parts.path.dropFirst())
         case "unix":
             guard let written = LocatorText.decoded(parts.authority + parts.path), !written.utf8.contains(0)
             else {
-                throw InvalidValue("the socket's path has a % that does not start an escape")
+                throw InvalidValue("the socket's path has an invalid escape with \"%\"")
             }
             guard !written.isEmpty, !written.hasSuffix("/") else {
-                throw InvalidValue("the Redis address names no socket: expected unix:///path/redis.sock")
+                throw InvalidValue(
+                    "the Redis address has no path of a socket: expected unix:///path/redis.sock")
             }
             let path = FilePathText.resolve(written, in: folder)
             guard path.utf8.count <= Self.longestSocketPath else {
@@ -95,7 +98,7 @@ extension RedisLocation {
             self.init(.unix(path))
             if let query = parts.query {
                 guard query.hasPrefix("db=") else {
-                    throw InvalidValue("the only option of unix:// is ?db=N")
+                    throw InvalidValue("an address with unix:// can have only the option ?db=N")
                 }
                 database = try Self.database(query.dropFirst(3))
             }
@@ -111,7 +114,7 @@ extension RedisLocation {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(foreign: text),
             number <= 65_535
         else {
-            throw InvalidValue("the Redis database is not a number")
+            throw InvalidValue("the Redis database must be a number")
         }
         return number
     }

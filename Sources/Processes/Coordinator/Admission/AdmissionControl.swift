@@ -94,7 +94,8 @@ import StoreProtocol
 
     private func logAdmission(_ app: String, _ reply: UpdateAdmission.Reply) {
         guard let reason = reply.full else {
-            return log.notice("admission opened: producers may push again", metadata: ["app": "\(app)"])
+            return log.notice(
+                "admission opened: producers may submit jobs again", metadata: ["app": "\(app)"])
         }
         log.warning(
             "admission closed: producers are told to wait",

@@ -124,7 +124,7 @@ import StoreProtocol
             }
             return cursor == nil
         } catch {
-            context.log.warning("cannot cancel jobs yet: waiting for Redis", error: error)
+            context.log.warning("waiting for Redis to cancel jobs", error: error)
             return false
         }
     }

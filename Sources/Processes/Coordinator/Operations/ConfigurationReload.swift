@@ -23,7 +23,7 @@ import StoreProtocol
             throw OperationRefusal("another reload is still under way")
         }
         guard context.apps.isPrepared, !context.lifecycle.isStopping else {
-            throw OperationRefusal("the coordinator is starting or ending")
+            throw OperationRefusal("the coordinator is starting or stopping")
         }
         isUnderWay = true
         context.service.reloading()

@@ -98,7 +98,7 @@ import PushModel
             index < size || context.fleet.slots[index].child.pid > 0
         else {
             let known = context.fleet.slots.prefix(size).map { "\($0.index)" }.joined(separator: " ")
-            throw OperationRefusal("there is no worker \(text) on \(context.host): it has \(known)")
+            throw OperationRefusal("there is no worker \(text) on \(context.host): its workers are \(known)")
         }
         return context.fleet.slots[index]
     }
@@ -140,7 +140,7 @@ import PushModel
         guard
             await context.changes.until(
                 .now + limit, { context.lifecycle.haveChildrenEnded })
-        else { throw .failed("still stopping after \(limit.components.seconds) s") }
+        else { throw .failed("the host is still stopping after \(limit.components.seconds) s") }
         return "has ended in order; its shards go to \(newOwners)"
     }
 }

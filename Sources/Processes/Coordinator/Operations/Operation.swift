@@ -47,7 +47,9 @@ import PushModel
     func run(
         _ name: String, _ body: @Loop () async throws(OperationRefusal) -> String
     ) async throws(OperationRefusal) -> String {
-        if let current { throw OperationRefusal("\(current) is running; try again when it is done") }
+        if let current {
+            throw OperationRefusal("the operation \"\(current)\" is running; try again when it is done")
+        }
         current = name
         defer { current = nil }
         return try await body()

@@ -100,7 +100,8 @@ import StoreProtocol
                 }
                 // A command on the control socket may be meant for another host.
                 if let wanted = command.host, wanted != self.host {
-                    throw OperationRefusal("this is \(self.host), not \(wanted)")
+                    throw OperationRefusal(
+                        "the command is for the host \(wanted), but this host is \(self.host)")
                 }
                 reply.text = try await self.carryOut(command, operation)
             } catch {

@@ -44,9 +44,9 @@ import FarmPolicy
             return isRight || context.lifecycle.isStopping
         }
         guard size == number else {
-            throw .failed("\(size) workers run: the other workers do not start, see the log")
+            throw .failed("only \(size) workers run, and the others do not start: see the log")
         }
-        guard isDone else { throw .failed("not all workers have started or ended after 60 s") }
+        guard isDone else { throw .failed("after 60 s, some workers have not started or not stopped yet") }
     }
 
     private func parse(_ text: String) throws(OperationRefusal) -> DesiredWorkers {

@@ -23,7 +23,7 @@ import FarmPolicy
         }
         guard let slot else { return try await quietHost(operation) }
         guard slot.index < context.shards.placement.size else {
-            throw OperationRefusal("\(name) is leaving already")
+            throw OperationRefusal("\(name) is already stopping")
         }
         let wasQuiet = context.shards.placement.isQuiet(slot.index)
         context.shards.makeQuiet(slot.index)
@@ -42,7 +42,9 @@ import FarmPolicy
             operation.progress("\(busyWorkers) workers still wait for responses")
             return busyWorkers == 0
         }
-        guard isIdle else { throw .failed("pushes are still in flight after 30 s; no new work is taken") }
+        guard isIdle else {
+            throw .failed("pushes are still in flight after 30 s; the host takes no new work")
+        }
         let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
             let misplacedShards = context.apps.misplacedShards
             operation.progress("\(misplacedShards) shards to go")
@@ -51,7 +53,7 @@ import FarmPolicy
                 || lifecycle.isStopping
         }
         guard isHandedOver else {
-            throw .failed("host \(host) is quiet, and keeps shards that other hosts could serve")
+            throw .failed("host \(host) is quiet, but still has shards that other hosts could serve")
         }
         return (wasQuiet ? "host \(host) was quiet already; " : "host \(host) is quiet; ") + quietShards
     }
@@ -77,12 +79,14 @@ import FarmPolicy
     func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(OperationRefusal) -> String {
         guard let slot else { return resumeHost(isDry) }
         let name = "worker \(slot.index)"
-        guard slot.index < context.shards.placement.size else { throw OperationRefusal("\(name) is leaving") }
+        guard slot.index < context.shards.placement.size else {
+            throw OperationRefusal("\(name) is stopping")
+        }
         guard !lifecycle.isQuiet else {
-            throw OperationRefusal("host \(host) is quiet as a whole: resume \(host)")
+            throw OperationRefusal("the whole host \(host) is quiet: use \"resume \(host)\"")
         }
         guard slot.child.state != .stopped, !context.shards.isQuietBySignal(slot.index) else {
-            throw OperationRefusal("\(name) needs a new process: restart \(host)/\(slot.index)")
+            throw OperationRefusal("\(name) needs a new process: use \"restart \(host)/\(slot.index)\"")
         }
         guard !context.shards.placement.serves(slot.index) else { return "\(name) serves already" }
         if isDry { return "\(name) would serve again" }
@@ -125,7 +129,7 @@ import FarmPolicy
     private func drainWorker(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let index = slot.index
         guard index < context.shards.placement.size else {
-            throw OperationRefusal("worker \(index) is leaving already")
+            throw OperationRefusal("worker \(index) is already stopping")
         }
         if isDry { return "worker \(index) would hand its shards over to the other workers" }
         guard context.shards.hasOthers(than: index) else {

@@ -15,7 +15,8 @@ import StoreProtocol
             throw OperationRefusal("\(context.host) does not serve \(name)")
         }
         guard shard < context.shardCount else {
-            throw OperationRefusal("there is no shard \(shard): this farm has \(context.shardCount)")
+            throw OperationRefusal(
+                "there is no shard \(shard): this farm has \(context.shardCount) shards, numbered from 0")
         }
         if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is already on this host" }
         let (owner, remaining) = try await owner(of: shard, app)
@@ -29,7 +30,9 @@ import StoreProtocol
         app.leases.held.takeFromOwner(.shard(shard))
         context.leases.wake()
         let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.held.served[shard] != nil }
-        guard isOurs else { throw .failed("shard \(shard) of \(name) is not on this host yet, see the log") }
+        guard isOurs else {
+            throw .failed("this host does not serve shard \(shard) of \(name) yet: see the log")
+        }
         context.log.warning(
             "shard taken over", metadata: ["app": "\(name)", "shard": "\(shard)", "from": "\(owner ?? "")"])
         return "shard \(shard) of \(name) is with \(context.host) now"

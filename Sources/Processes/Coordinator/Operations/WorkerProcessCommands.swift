@@ -82,7 +82,7 @@ import EventLoop
     }
 
     func kill(_ slot: WorkerSlot?, hasTrace: Bool, _ isDry: Bool) throws(OperationRefusal) -> String {
-        guard let slot else { throw OperationRefusal("name one worker, for example HOST/0") }
+        guard let slot else { throw OperationRefusal("name one worker, such as HOST/0") }
         guard slot.child.pid > 0 else { throw OperationRefusal("worker \(slot.index) has no process now") }
         let how = hasTrace ? "SIGABRT, then SIGKILL" : "SIGKILL"
         if isDry { return "would end process \(slot.child.pid) of worker \(slot.index) by \(how)" }

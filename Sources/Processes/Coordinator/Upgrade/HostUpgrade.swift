@@ -25,7 +25,7 @@ import Supervision
         if isDry { return "would start \(program), and hand \(context.apps.ownedShards) shards over to it" }
         return try await context.exclusive.run("upgrade") { () async throws(OperationRefusal) in
             guard let lock, lifecycle.phase == .serving else {
-                throw OperationRefusal("the coordinator is starting or ending")
+                throw OperationRefusal("the coordinator is starting or stopping")
             }
             let successor = try start(program, lock)
             self.successor = successor
@@ -146,7 +146,7 @@ import Supervision
             // All children of this process have ended, so this process stops. systemd then starts a new coordinator at
             // once.
             context.shutdown.stop(because: .successorLost)
-            throw .failed("the new coordinator has ended after everything was handed over")
+            throw .failed("the new coordinator exited after it had got all shards")
         }
         context.service.handedOver(to: successor.pid)
         context.shutdown.stop()

@@ -38,7 +38,7 @@ import Supervision
             await serveAsHost()
         case .abort, nil:
             if !context.lifecycle.isStopping {
-                context.log.notice("the upgrade to this process was aborted")
+                context.log.notice("the upgrade was aborted: this new coordinator exits")
                 context.shutdown.stop()
             }
         }

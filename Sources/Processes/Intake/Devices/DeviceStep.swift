@@ -46,7 +46,8 @@ import StoreProtocol
                 }
             }
             guard results.count == parsed.inputs.count else {
-                throw .unexpectedReply("\(results.count) results of \(parsed.inputs.count) device inputs")
+                throw .unexpectedReply(
+                    "got \(results.count) results for \(parsed.inputs.count) device inputs")
             }
             for (error, place) in zip(results, parsed.places) {
                 if let error { refusals.append(FinishDevices.Refusal(error, place: place)) }

@@ -33,7 +33,7 @@ package import StoreProtocol
         }
         guard let count = value.text.flatMap({ Int(foreign: $0) }),
             RegistryKeys.validPartitions.contains(count)
-        else { throw .unexpectedReply("the number of partitions of \(app)'s registry") }
+        else { throw .unexpectedReply("the number of partitions in \(app)'s registry is not valid") }
         return RegistryReader(
             app: app, keys: RegistryKeys(app: app, partitions: count), connection: connection)
     }

@@ -40,7 +40,8 @@ extension Change<BinaryFaults> {
     private static func cut(_ words: inout FaultWords) throws(SimulatorError) -> BinaryFaults.Cut {
         let bytes = try words.value(of: "bytes").map { (text) throws(SimulatorError) in
             guard let bytes = Int(text), (1..<BinaryReply.length).contains(bytes) else {
-                throw .unusable("\"\(text)\" is not a part of the \(BinaryReply.length) bytes of a reply")
+                throw .unusable(
+                    "\"\(text)\" is not a number of bytes below the \(BinaryReply.length) bytes of a reply")
             }
             return bytes
         }

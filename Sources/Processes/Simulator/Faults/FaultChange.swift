@@ -79,7 +79,7 @@ extension Change<Faults> {
             reply.retryAfter = seconds
         }
         guard status == 200 || reply.reason != nil else {
-            throw .unusable("status \(status) has no usual reason; say reason=WORD")
+            throw .unusable("status \(status) has no usual reason; add reason=WORD")
         }
         return Faults.ImposedResponse(reply: reply, share: share ?? 1, until: until)
     }

@@ -82,7 +82,8 @@ struct FaultWords {
         if take("forget") { return (token, nil) }
         let state = try next("a state")
         guard let rule = TokenRule(word: state, since: try since(usual, now: now)) else {
-            throw .unusable("no state \"\(state)\"; there are \(TokenRule.words.joined(separator: ", "))")
+            throw .unusable(
+                "no state \"\(state)\"; the states are \(TokenRule.words.joined(separator: ", "))")
         }
         return (token, rule)
     }

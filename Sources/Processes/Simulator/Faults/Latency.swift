@@ -46,7 +46,7 @@ extension Latency {
         }
         let (half, most) = (try FaultWords.milliseconds(p50), try FaultWords.milliseconds(p99))
         guard half > 0, most >= half else {
-            throw .unusable("p50 must be above 0, and p99 not below p50")
+            throw .unusable("p50 must be above 0, and p99 must not be below p50")
         }
         self = .skewed(p50: half, p99: most)
     }
