@@ -45,7 +45,10 @@ struct MonitoringSettingsTests {
         ("command: \"\"", "alerts.command: is empty"),
         ("webhook: example.com", "alerts.webhook: expected http://host"),
         ("webhook: ftp://example.com/x", "alerts.webhook: expected http://host"),
-        ("webhook: http://u:p@example.com/x", "alerts.webhook: user and password are not supported"),
+        (
+            "webhook: http://u:p@example.com/x",
+            "alerts.webhook: a user or password in the address is not supported"
+        ),
         ("webhok: x", "alerts.webhok: unknown key; did you mean webhook?"),
     ])
     func `an invalid alert limit is an error that names it`(line: String, words: String) {

@@ -17,7 +17,7 @@ import Glibc
         let lifecycle = context.lifecycle
         guard !lifecycle.isStopping else {
             lifecycle.stop(because: failure)
-            context.log.warning("second stop signal: no longer waiting for responses")
+            context.log.warning("second stop signal: the coordinator no longer waits for responses")
             return stopFast()
         }
         guard lifecycle.hasChildren else {

@@ -10,24 +10,26 @@ struct CommonOptions: ParsableArguments, Sendable {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Configuration, YAML or JSON. Default: ./pushfarm.yaml.", valueName: "file"),
+        help: ArgumentHelp(
+            "The configuration file, YAML or JSON. Default: ./pushfarm.yaml.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml", "json"]))
     var config: String?
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Overrides one setting of the file or the environment, as in --set apps.demo.gateway=https://127.0.0.1:8443.",
+            "Overrides one setting of the configuration file or the environment, as in --set apps.demo.gateway=https://127.0.0.1:8443.",
             valueName: "key=value"))
     var assignments: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("Redis to use, as in redis://127.0.0.1:6379/0.", valueName: "url"))
+        name: .long,
+        help: ArgumentHelp("The address of Redis, as in redis://127.0.0.1:6379/0.", valueName: "url"))
     var redis: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Folder for sockets, the private Redis and pid files.", valueName: "folder"),
+        help: ArgumentHelp("The folder for sockets, pid files and the private Redis.", valueName: "folder"),
         completion: .directory)
     var stateDir: String?
 

@@ -170,7 +170,7 @@ struct DeadExportCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
-    @Argument(help: "The file to write; - is standard output.")
+    @Argument(help: "The file to write, or \"-\" for standard output.")
     var file: String
 
     func run(_ client: FarmClient, _ console: Console) async throws {

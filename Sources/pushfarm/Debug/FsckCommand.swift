@@ -4,7 +4,7 @@ import EventLoop
 struct FsckCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
-        abstract: "Checks the accounting of all pushes and jobs.",
+        abstract: "Checks that the counts of all pushes and jobs add up.",
         discussion: """
             The farm may run during the check. The exit status is 1 when the check finds
             errors.

@@ -9,7 +9,7 @@ import StoreProtocol
 struct TakeoverCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "takeover",
-        abstract: "Takes a shard from a stuck owner.",
+        abstract: "Gives a shard of a host that hangs to another host.",
         discussion: """
             Unlike "pushfarm shards move", this command does not wait until the owner hands
             the shard over. After the takeover, Redis refuses the old owner's requests for

@@ -111,7 +111,7 @@ struct QuietCommand: ParsableCommand {
 struct DrainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Drains a host or a worker.",
+        abstract: "Moves all shards away from a host or a worker.",
         discussion: """
             The host or worker takes no new work, finishes the pushes in flight, and hands
             over its shards to the other hosts, or to the host's other workers. Without

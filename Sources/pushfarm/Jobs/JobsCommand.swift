@@ -32,7 +32,7 @@ struct JobsCommand: FarmCommand {
     @Flag(help: "Only unfinished jobs.")
     var open = false
 
-    @Flag(help: "Only unfinished jobs, with their rate, for which the command reads the counts twice.")
+    @Flag(help: "Only unfinished jobs, with their rate. The command reads the counts twice.")
     var running = false
 
     @Flag(help: "Only unfinished jobs without progress.")

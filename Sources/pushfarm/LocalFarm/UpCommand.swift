@@ -6,7 +6,7 @@ import Foundation
 struct UpCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "up",
-        abstract: "Runs everything in one terminal.",
+        abstract: "Runs a whole farm in one terminal.",
         discussion: """
             Starts the coordinator and its workers. If the configuration names no Redis,
             the command also starts a private Redis; with --simulate, it also starts a

@@ -162,7 +162,9 @@ extension HostPort {
         guard parts.user == nil, parts.password == nil, parts.query == nil,
             parts.path.isEmpty || parts.path == "/",
             let hostPort = HostPort(parts.authority, defaultPort: defaultPort)
-        else { throw InvalidValue("expected \(parts.scheme)://host:port, without user, path or options") }
+        else {
+            throw InvalidValue("expected only \(parts.scheme)://host:port, without user, path or options")
+        }
         self = hostPort
     }
 }

@@ -96,7 +96,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
             throw InvalidValue("expected http://host[:port]/path or https://…")
         }
         guard parts.user == nil, parts.password == nil else {
-            throw InvalidValue("user and password are not supported")
+            throw InvalidValue("a user or password in the address is not supported")
         }
         usesTLS = parts.scheme == "https"
         guard let hostPort = HostPort(parts.authority, defaultPort: usesTLS ? 443 : 80) else {
@@ -105,7 +105,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
         self.hostPort = hostPort
         let path = (parts.path.isEmpty ? "/" : String(parts.path)) + (parts.query.map { "?" + $0 } ?? "")
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw InvalidValue("its path contains a character that must be percent-encoded")
+            throw InvalidValue("the path of the address contains a character that must be percent-encoded")
         }
         target = Password(path)
     }

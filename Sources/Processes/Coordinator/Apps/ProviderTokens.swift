@@ -180,7 +180,9 @@ package import StoreProtocol
     }
 
     private func warn(_ error: RedisError) {
-        log.warning("provider tokens cannot be shared", error: error, metadata: ["key": "\(owner.keyID)"])
+        log.warning(
+            "cannot share provider tokens with other hosts through Redis", error: error,
+            metadata: ["key": "\(owner.keyID)"])
     }
 }
 

@@ -23,7 +23,7 @@ extension Change<BinaryFaults> {
                 .set(\.closesAtUnknownCommand, to: try words.choice("close", or: "status"))
             case "empty-token": .set(\.namesEmptyTokens, to: try words.choice("named", or: "zero"))
             case "calm": Change { $0 = BinaryFaults() }
-            default: throw .unusable("no command \"binary \(name)\"; say help for a list")
+            default: throw .unusable("no command \"binary \(name)\"; use \"help\" for a list")
             }
     }
 

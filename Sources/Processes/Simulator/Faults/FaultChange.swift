@@ -40,7 +40,7 @@ extension Change<Faults> {
                     \.closesNewUntil,
                     to: isOff ? 0 : words.take("on") ? .max : now + (try words.time()))
             case "calm": Change { $0 = Faults() }
-            default: throw .unusable("no command \"\(name)\"; say help for a list")
+            default: throw .unusable("no command \"\(name)\"; use \"help\" for a list")
             }
     }
 

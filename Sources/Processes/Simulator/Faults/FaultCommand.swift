@@ -21,16 +21,17 @@ package struct FaultCommand {
         refuse SHARE | off
             refuses a share of the requests with REFUSED_STREAM
         reset SHARE [code=N] [processed] | off
-            ends a share of the requests with RST_STREAM
+            ends a share of the requests with RST_STREAM; with processed, judges them first
         silence SHARE [processed] | off
-            sends no response to a share of the requests
+            sends no response to a share of the requests; with processed, judges them as usual
         cut N | now | off
-            resets the TCP connection after N requests, or now
+            resets a TCP connection after N requests, or all connections now
         answer STATUS [TIME] [reason=WORD] [share=SHARE] [retry-after=SECONDS] | off
+            responds with STATUS to a share of the requests, for TIME
         rate N | off
-            responds 429 above N pushes a second to all devices together
+            responds 429 to pushes above N a second, counted for all devices together
         expired-token TIME | off
-            responds 403 ExpiredProviderToken for TIME
+            responds 403 ExpiredProviderToken to all requests for TIME
         close-new TIME | on | off
             closes new connections right after the handshake
         streams N
@@ -50,11 +51,11 @@ package struct FaultCommand {
         binary trickle SHARE [pause=TIME] | off
             sends the reply byte by byte
         binary close N [share=SHARE] [delay=TIME] [reset] | now [reset] | off
-            closes a connection without a reply after N frames, or all now
+            closes a connection without a reply after N frames, or all connections now
         binary shutdown N [share=SHARE] | now | off
-            sends status 10 after N frames of a connection, or on all now
+            sends status 10 after N frames of a connection, or on all connections now
         binary slow BYTES | off
-            reads at most so many bytes a second from a connection
+            reads at most BYTES bytes a second from a connection
         binary handshake SHARE | off
             closes a share of the connections during the handshake
         binary accept TIME | …
@@ -64,10 +65,12 @@ package struct FaultCommand {
         binary empty-token zero | named
             sets the identifier in the reply to an empty token
         binary calm
-            ends all binary faults; each binary command accepts at=ADDRESS
+            ends all binary faults
+        Each binary command accepts at=ADDRESS, and then applies only to this address.
         feedback add HEX [SINCE] [topic=ID] | fill N [topic=ID] | clear
+            adds one token or N generated tokens to the list, or empties the list
         feedback cut N [reset] | off
-            ends the stream in the middle of the tuple after N tuples
+            after N tuples, ends the stream in the middle of the next tuple
         feedback stay on | off
             keeps the connection open after the last tuple
         feedback think TIME | off
@@ -81,13 +84,14 @@ package struct FaultCommand {
         devices done [FROM [COUNT]]
             prints the devices that are done, from a place in the list
         counters | counters reset | faults | stop | help
-        SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.
+            prints the counters, resets them, prints the faults, stops the simulator, prints this help
+        SHARE is a number such as 0.05 or 5%. TIME is a duration such as 500ms, 10s, 2m or 1h.
         """
 
     /// - Parameter now: the present time in milliseconds since 1970.
     package init(_ line: String, now: Int64) throws(SimulatorError) {
         var words = FaultWords(line)
-        let name = try words.next("a command; say help for a list")
+        let name = try words.next("a command; use \"help\" for a list")
         address = name == "binary" ? try words.value(of: "at") : nil
         action =
             switch name {
@@ -159,7 +163,7 @@ package struct FaultCommand {
     private static func binary(
         _ words: inout FaultWords, at address: String?
     ) throws(SimulatorError) -> Action {
-        let name = try words.next("a command of the binary interface; say help for a list")
+        let name = try words.next("a command of the binary interface; use \"help\" for a list")
         switch name {
         case "close" where words.take("now"):
             let isReset = words.take("reset")
@@ -172,7 +176,7 @@ package struct FaultCommand {
     }
 
     private static func feedback(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> Action {
-        let name = try words.next("a command of the feedback service; say help for a list")
+        let name = try words.next("a command of the feedback service; use \"help\" for a list")
         if let faults = try Change<FeedbackFaults>(name, &words) {
             return change { faults.apply(&$0.feedback) }
         }
@@ -189,7 +193,7 @@ package struct FaultCommand {
             let count = try words.count(in: 1...FeedbackList.most)
             return act { $0.fillFeedback(count, topic: topic) }
         case "clear": return act { $0.feedbackTable.clear() }
-        default: throw .unusable("no command \"feedback \(name)\"; say help for a list")
+        default: throw .unusable("no command \"feedback \(name)\"; use \"help\" for a list")
         }
     }
 }
