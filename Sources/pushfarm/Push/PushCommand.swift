@@ -7,7 +7,7 @@ import StoreProtocol
 struct PushCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Submits one job.",
+        abstract: "Submits a job, which sends pushes.",
         discussion: """
             Example:
               pushfarm push --token $TOKEN --alert "Hello" --wait
@@ -19,8 +19,9 @@ struct PushCommand: ParsableCommand, Sendable {
             1 unless every push was delivered. When the farm is full, the command waits for
             the time that --timeout gives, and then exits with status 75.
 
-            If a list has more tokens than a job may have, the command submits several jobs
-            and prints their ids: ID.1, ID.2 and so on.
+            If a list has more tokens than a job may have, the command submits several
+            jobs. Their ids are ID.1, ID.2 and so on, where ID is the id of --id or a
+            random id. The command prints these ids.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions

@@ -14,9 +14,10 @@ struct ScreenCommand: ParsableCommand {
               pushfarm push --app demo --tokens-file all.txt.good --alert "Hello"
 
             The command sends each token one silent push, which shows nothing on the
-            device. The command writes the results to three files. FILE.good gets the
-            tokens that the gateway accepts. FILE.invalid gets the invalid tokens with
-            reason and time. FILE.rest gets the tokens that the screening could not decide.
+            device. The command writes the results to three files, named after the FILE of
+            --tokens-file. FILE.good gets the tokens that the gateway accepts. FILE.invalid
+            gets the invalid tokens with reason and time. FILE.rest gets the tokens that
+            the screening could not decide.
 
             After Control-C, "kill -9" or an outage of Redis, run the same command again.
             The command then continues, and repeats no push that has an outcome. The exit
