@@ -38,13 +38,15 @@ struct BanditSimulateCommand: ParsableCommand {
     var policy: [String]
 
     @Option(
-        help: ArgumentHelp("Temperatures of softmax, above 0, separated by commas.", valueName: "numbers"),
+        help: ArgumentHelp(
+            "The temperatures of the policy softmax, above 0, separated by commas.", valueName: "numbers"),
         transform: { try BanditSimulateCommand.numbers($0) })
     var temperature: [[Double]] = []
 
     @Option(
         help: ArgumentHelp(
-            "Exploration rates of epsilon-greedy, 0 to 1, separated by commas.", valueName: "numbers"),
+            "The exploration rates of the policy epsilon-greedy, 0 to 1, separated by commas.",
+            valueName: "numbers"),
         transform: { try BanditSimulateCommand.numbers($0) })
     var epsilon: [[Double]] = []
 
@@ -54,7 +56,9 @@ struct BanditSimulateCommand: ParsableCommand {
     @Option(reads: ArgumentHelp("The number of pushes in each game.", valueName: "number"))
     var horizon = 250
 
-    @Option(reads: ArgumentHelp("The same seed gives the same result.", valueName: "number"))
+    @Option(
+        reads: ArgumentHelp(
+            "The seed of all random choices; the same seed gives the same result.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Option(

@@ -88,7 +88,8 @@ struct DeadShowCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
+    @Option(
+        help: ArgumentHelp("The app, if the farm has several apps.", valueName: "name"), completion: .apps)
     var app: String?
 
     @Argument(reads: "Ids of dead letters, as \"pushfarm dead list --letters\" shows them.")

@@ -14,7 +14,7 @@ struct DeadLetterOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("reason"),
         help: ArgumentHelp(
-            "Only dead letters with this reason; may be repeated.", valueName: "word"))
+            "Only dead letters with this reason; repeatable.", valueName: "word"))
     var reasons: [String] = []
 
     @Option(

@@ -76,7 +76,7 @@ struct KillCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
-    @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))
+    @Argument(help: ArgumentHelp("The worker, such as alpha/0.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
     @Flag(help: "Sends the signal ABRT first, so that the system can write a core file.")

@@ -26,7 +26,7 @@ struct FsckCommand: FarmCommand {
         completion: .apps)
     var app: String?
 
-    @Flag(help: "Repairs the errors.")
+    @Flag(help: "Repairs the errors that the check finds.")
     var repair = false
 
     @Flag(help: "Deletes the quarantined unreadable data.")

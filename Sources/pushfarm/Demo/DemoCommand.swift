@@ -29,11 +29,12 @@ struct DemoCommand: ParsableCommand, Sendable {
     @Flag(name: .long, help: "Prints JSON with stable fields.")
     var json = false
 
-    @Option(reads: ArgumentHelp("Number of pushes, in jobs of 1,000.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The number of pushes, which are sent in jobs of 1,000.", valueName: "n"))
     var pushes = 1_000_000
 
     @Option(
-        reads: ArgumentHelp("Number of pushes to bad tokens. Default: one in a hundred.", valueName: "n"))
+        reads: ArgumentHelp(
+            "The number of pushes to bad tokens. Default: one push in a hundred.", valueName: "n"))
     var bad: Int?
 
     @Option(reads: ArgumentHelp("The number of worker processes.", valueName: "n"))

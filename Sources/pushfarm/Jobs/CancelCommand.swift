@@ -39,7 +39,7 @@ struct CancelCommand: FarmCommand {
     @Flag(inversion: .prefixedNo, help: "Waits until the job is finished.")
     var wait = true
 
-    @Option(reads: ArgumentHelp("How long to wait.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long to wait until the job is finished.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 300)
 
     @Flag(help: "Shows what the command would do, and changes nothing.")

@@ -22,7 +22,7 @@ struct JobCommand: FarmCommand {
 
     @Flag(
         name: [.long, .customLong("watch")],
-        help: "Waits until the job is finished; a terminal shows the progress.")
+        help: "Waits until the job is finished, and shows the progress in a terminal.")
     var wait = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {

@@ -22,7 +22,7 @@ struct JobFieldOptions: ParsableArguments, Sendable {
 
     @Option(
         reads: ArgumentHelp(
-            "Time at which the push expires: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "The time at which the push expires: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var expiresAt: Moment?
 

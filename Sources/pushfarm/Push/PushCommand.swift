@@ -33,7 +33,9 @@ struct PushCommand: ParsableCommand, Sendable {
 
     @OptionGroup var list: TokenOptions
 
-    @Option(help: ArgumentHelp("The text to show, instead of a payload.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp(
+            "The text that the notification shows. Give either --alert or --payload.", valueName: "text"))
     var alert: String?
 
     @Option(help: ArgumentHelp("The payload, or @FILE to read it from a file.", valueName: "json|@file"))

@@ -124,7 +124,8 @@ struct RefusedJobChoice: ParsableArguments, Sendable {
     @Argument(reads: "The refused job's id, as \"pushfarm refused list\" shows it.")
     var id: EntryID
 
-    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
+    @Option(
+        help: ArgumentHelp("The app, if the farm has several apps.", valueName: "name"), completion: .apps)
     var app: String?
 }
 

@@ -62,7 +62,8 @@ struct ShardsMoveCommand: FarmCommand {
     var host: String
 
     @Option(
-        help: ArgumentHelp("The app, or \"all\"; needed if the farm has several apps.", valueName: "name"),
+        help: ArgumentHelp(
+            "The app, or \"all\" for all apps; needed if the farm has several apps.", valueName: "name"),
         completion: .apps)
     var app: String?
 

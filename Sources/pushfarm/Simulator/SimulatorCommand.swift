@@ -71,7 +71,7 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("Another host name in the server certificate.", valueName: "name"))
     var serverNames: [String] = []
 
-    @Option(help: ArgumentHelp("Bundle id of the generated client certificate.", valueName: "id"))
+    @Option(help: ArgumentHelp("The bundle id of the generated client certificate.", valueName: "id"))
     var bundle: String?
 
     @Option(help: ArgumentHelp("The environment: production or sandbox.", valueName: "name"))
@@ -91,13 +91,14 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         name: .customLong("key"),
-        help: ArgumentHelp("Another signing key whose tokens are accepted.", valueName: "id:team:file"))
+        help: ArgumentHelp(
+            "Another signing key whose provider tokens are accepted.", valueName: "id:team:file"))
     var keys: [String] = []
 
     @Option(
         name: .customLong("key-topics"),
         help: ArgumentHelp(
-            "Restricts a signing key to these topics, and the topics to its team.",
+            "Restricts a signing key to these topics. Keys of other teams cannot push to them.",
             valueName: "id:topic,topic"))
     var keyTopics: [String] = []
 
@@ -106,12 +107,12 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("Restricts a signing key to this environment.", valueName: "id:name"))
     var keyEnvironments: [String] = []
 
-    @Option(reads: ArgumentHelp("Lifetime of a provider token.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The lifetime of a provider token.", valueName: "duration"))
     var tokenLifetime: TimeSpan?
 
     @Option(
         reads: ArgumentHelp(
-            "The shortest time before a connection may change its token.", valueName: "duration"))
+            "The shortest time between two changes of a connection's provider token.", valueName: "duration"))
     var tokenUpdateInterval: TimeSpan?
 
     @Option(reads: ArgumentHelp("The number of open streams that a connection may have.", valueName: "n"))
@@ -128,7 +129,7 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "The number of pushes per second to one device token above which the simulator refuses pushes to it.",
+            "Refuses pushes to a device token above this number of pushes per second.",
             valueName: "n"))
     var tokenRate: Int?
 
@@ -139,7 +140,7 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "The number of pushes of a connection refused with status 400 after which the simulator sends GOAWAY.",
+            "Sends GOAWAY on a connection after this number of pushes that were refused with status 400.",
             valueName: "n"))
     var refusals: Int?
 
@@ -151,7 +152,7 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("A control command to run at the start.", valueName: "line"))
     var faults: [String] = []
 
-    @Option(reads: ArgumentHelp("Seed of all random choices, except generated ids.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The seed of all random choices, except generated ids.", valueName: "n"))
     var seed: UInt64?
 
     @Option(
@@ -161,7 +162,7 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A model of devices that receive accepted pushes; deploy/devices.yaml is a sample.",
+            "A file with a model of the devices that receive accepted pushes, such as deploy/devices.yaml.",
             valueName: "file"),
         completion: .file(extensions: ["yaml", "yml", "json"]))
     var devices: String?

@@ -22,7 +22,7 @@ struct PingCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Flag(help: "Succeeds when the coordinator replies, ready or not.")
+    @Flag(help: "Succeeds when the coordinator replies, even if it is not ready.")
     var alive = false
 
     @Option(reads: ArgumentHelp("The longest time to wait.", valueName: "duration"))

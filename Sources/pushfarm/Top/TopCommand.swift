@@ -22,7 +22,7 @@ struct TopCommand: ParsableCommand {
     @Flag(help: "Prints the state once, as plain lines.")
     var once = false
 
-    @Option(reads: ArgumentHelp("Time between two updates: 0.2 to 60 seconds.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The time between two updates: 0.2 to 60 seconds.", valueName: "duration"))
     var interval = TimeSpan(seconds: 1)
 
     func validate() throws {
