@@ -30,7 +30,7 @@ extension CoolDown {
     package mutating func postpone(
         _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: Instant
     ) -> ReportedOutcome? {
-        // If the push was refused or delayed earlier, or failed temporarily, its segment has attempts or a cause.
+        // The segment of a push that was sent or delayed before has attempts or a cause.
         let segment = batch.batch.segments[segment]
         let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
         guard let wait = postpone(batch.device(of: position), isReturned: isReturned, at: now)

@@ -46,7 +46,7 @@ struct CreditQueue {
 
 /// The sum of ``HeldBatch/creditInUse`` over all held batches of a window, plus the credit that the window has requested.
 ///
-/// The sum is kept up to date, because every report reads the sum and a window may hold hundreds of batches.
+/// Each change of credit updates the sum. To add up hundreds of batches for every report would be slow.
 final class CreditTotal {
     var sum = 0
 }

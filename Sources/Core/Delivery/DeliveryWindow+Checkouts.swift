@@ -4,13 +4,14 @@ package import StoreProtocol
 
 /// Checks out batches of served shards, and releases withdrawn shards.
 extension DeliveryWindow {
-    /// The least credit that justifies a call to Redis, because each call and each job in a call costs time in Redis. The minimum
-    /// is lower if the reserve is smaller or if bulk is due. While no push of lane high is held, `smallestCredit` is enough.
+    /// The least credit for which a checkout is worth its cost, because each call, and each job in a call, costs time in Redis.
+    /// The minimum is lower if the reserve is smaller or if bulk is due. While no batch of lane `high` is queued in this worker,
+    /// `smallestCredit` is enough.
     private static let worthwhileCredit = 256
     private static let smallestCredit = 64
 
-    /// Creates the next checkout if its credit is worth a call and no other checkout is in progress. The caller passes the reply
-    /// to ``checkedOut(_:_:)``.
+    /// Creates the next checkout if enough credit is free and no other checkout is in progress. The caller passes the reply to
+    /// ``checkedOut(_:_:)``.
     ///
     /// - Parameter wantsMore: whether the worker could send more pushes than the window holds.
     package func checkOut(wantsMore: Bool) -> Checkout? {
@@ -76,7 +77,7 @@ extension DeliveryWindow {
         return found
     }
 
-    /// Reports which withdrawn shards have no held batches.
+    /// Informs the coordinator which withdrawn shards have no held batches any more.
     func releaseShards() {
         guard !shards.leaving.isEmpty else { return }
         var busy: Set<Int> = []
@@ -101,7 +102,7 @@ extension DeliveryWindow {
         switch result {
         case .success: unreadable[request.batch] = nil
         case .failure(.fenced):
-            // If only the fencing token was out of date, Redis still assigns the batch to this worker.
+            // If Redis refused only the old fencing token, the request is repeated with the new token.
             if let token = shards.token(of: shard), token != request.token {
                 var again = request
                 again.token = token

@@ -1,6 +1,6 @@
 package import StoreProtocol
 
-/// Reports held batches to Redis: a complete batch at once, partial outcomes every 20 ms.
+/// Reports the outcomes of held batches to Redis: at once when a batch is complete, otherwise every 20 ms.
 extension DeliveryWindow {
     /// Schedules the report of newly recorded outcomes.
     func outcomesRecorded(of batch: HeldBatch) {
@@ -28,8 +28,8 @@ extension DeliveryWindow {
         guard !batch.isReporting, batch.ownership != .returning || batch.mustReportFirst else { return }
         let content = batch.beginReport(&builder)
         let wanted = wantedCredit(of: batch)
-        // Redis may have executed a credit request whose reply was lost. So a report is sent even if it contains no outcome: the
-        // reply to the report contains the granted credit.
+        // If the reply to a credit request was lost, Redis may have granted the credit. So a report is sent even without an
+        // outcome, because the reply to the report contains the granted credit.
         let isOpen =
             batch.asked > 0
             || batch.mustCompare && (batch.ownership == .ours || batch.ownership == .returning)
@@ -118,7 +118,8 @@ extension DeliveryWindow {
         }
     }
 
-    /// Handles a batch that another worker owns, unless only the fencing token was out of date and a newer token is known.
+    /// Handles a reply that another worker owns the batch. If this worker has received a newer fencing token since the call, the
+    /// reply is ignored.
     private func becomeStale(_ batch: HeldBatch, _ call: Call, _ staleness: Report.Staleness) {
         if staleness == .fenced, let token = shards.tokens[batch.shard], token != call.token { return }
         batch.becomeStale()
@@ -128,7 +129,7 @@ extension DeliveryWindow {
         if staleness == .fenced { fenced(batch.shard, call.token) }
     }
 
-    /// Compares a batch with the map that Redis returned, which has the state of each of the batch's positions.
+    /// Compares a batch with the map that Redis returned. The map has the state of each position of the batch.
     private func compare(_ batch: HeldBatch, with map: [UInt8], granted: Int) {
         let wasExpected = batch.mustCompare
         batch.mustCompare = false
@@ -138,8 +139,8 @@ extension DeliveryWindow {
         if hasForgotten, !wasExpected, batch.ownership == .ours { compareAll() }
     }
 
-    /// Handles a shard that has another owner in Redis. If the coordinator has not withdrawn the shard from this worker, the
-    /// coordinator has lost the lease without noticing.
+    /// Handles a shard that has another owner in Redis. If this worker still serves the shard, the host has lost the lease and
+    /// its coordinator has not noticed the loss, so the coordinator is informed.
     func fenced(_ shard: Int, _ token: FenceToken) {
         guard shards.tokens[shard] == token else { return }
         add(.fenced)
@@ -183,7 +184,7 @@ extension DeliveryWindow {
             if moved == 0 { checkouts.search(batch.shard) }
             release(batch)
         case .failure(.fenced) where shards.token(of: batch.shard) != call.token:
-            // Only the fencing token was out of date, so Redis still assigns the batch to this worker.
+            // Redis refused only the old fencing token, so the call is repeated with the new token.
             putBack(batch)
         case .failure(.fenced):
             release(batch)

@@ -20,11 +20,11 @@ extension DeliveryWindow {
     /// - Parameter floor: the minimum percentage of bulk pushes while high pushes are queued too.
     package func setBulkFloor(_ floor: Int) { queues.setBulkFloor(floor) }
 
-    /// Returns the next batch and how many of its positions may be sent before the caller calls ``sent(_:of:)``
-    /// and asks again.
+    /// Returns the next batch and how many of its positions may be sent now. When the caller has sent pushes, the caller calls
+    /// ``sent(_:of:)`` and then this function again.
     ///
     /// - Parameters:
-    ///   - hasExclusiveTurn: whether, on this worker, no pushes except the pushes of ``suspect`` are in flight or have credit.
+    ///   - hasExclusiveTurn: whether only pushes of ``suspect`` are in flight or have credit on this worker.
     ///   - isBulkFull: whether no connection has room for bulk pushes.
     package func nextBatch(hasExclusiveTurn: Bool, isBulkFull: Bool = false) -> (
         batch: HeldBatch, atMost: Int
@@ -46,7 +46,7 @@ extension DeliveryWindow {
             count, of: batch.lane, otherWaits: batch.lane == .high ? bulkWaits : queues.hasWaiting(.high))
     }
 
-    /// Counts pushes that may be sent once a new connection is ready; the count stops at `most`.
+    /// Counts the pushes that could be sent over a new connection. The count stops at `most`.
     package func waitingForConnection(atMost most: Int) -> Int {
         guard mode == .sending else { return 0 }
         var sum = 0
@@ -62,13 +62,13 @@ extension DeliveryWindow {
         return sum
     }
 
-    /// A number of pushes above the room of all connections together. A count of unsent pushes may stop at this number.
+    /// More pushes than all connections together have room for, so that a count of unsent pushes may stop at this number.
     package static let mostWaiting = 1 << 20
 
     /// The next suspect batch, which must be sent with no other push in flight.
     package var suspect: HeldBatch? { mode == .sending ? suspects.first() : nil }
 
-    /// Whether pushes of a suspect batch are in flight. Suspect batches that may send no more pushes are included.
+    /// Whether pushes of any suspect batch are in flight, even of a batch with no more pushes to send.
     package var hasSuspectInFlight: Bool { suspects.hasInFlight() }
 
     /// Whether, among the app's batches, only the suspect batch has pushes in flight or credit.
@@ -85,7 +85,7 @@ extension DeliveryWindow {
     /// Returns how many positions may be granted to a lane.
     func room(for lane: Lane) -> Int { credit.room(for: lane, isBulkDue: isBulkDue) }
 
-    /// In a lane, requests more credit for the batches that lack credit.
+    /// Requests more credit for the batches of a lane that lack credit.
     ///
     /// - Returns: whether a batch of the lane lacks credit.
     func askForCredit(of lane: Lane) -> Bool {

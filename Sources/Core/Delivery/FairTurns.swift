@@ -5,9 +5,9 @@
 /// When the processor is busy, the limit divides the processor's time among the apps. When the processor is idle, the limit
 /// delays no push.
 package final class FairTurns {
-    /// Pushes per turn for a weight of one, while other apps have something to send.
+    /// Pushes per turn of an app with a weight of 1, while other apps of the worker hold batches.
     private static let share = 128
-    /// Pushes per turn of an app while no other app has something to send. The number is limited, because the event loop
+    /// Pushes per turn of an app while no other app of the worker holds batches. The number is limited, because the event loop
     /// handles new events only after a turn.
     private static let onlyAppShare = 2048
 

@@ -12,8 +12,8 @@ extension HeldBatch {
         for position in positions.indices where position < map.count {
             let isMissed = faults.has(.forgetsToRepeat) && positions[position].isReported
             let isOpen = map[position] == UInt8(ascii: ".") && !isMissed
-            // A push of a paused job must not be sent. If this worker knows an outcome of a push of a paused job, the outcome
-            // must still be reported.
+            // "p" marks an open push of a paused job. The push must not be sent, but if this worker knows its outcome, the
+            // outcome must be reported.
             let isUnknown = isOpen || map[position] == UInt8(ascii: "p") && !isMissed
             switch positions[position] {
             case .open where !isOpen:

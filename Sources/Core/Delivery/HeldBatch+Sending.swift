@@ -53,7 +53,7 @@ extension HeldBatch {
         sharedHead.job(of: segment(of: position), in: batch).pushID(token: token)
     }
 
-    /// A number that usually differs between devices. The number is computed from the last bytes of the token.
+    /// The last 8 bytes of the token as a number. Two devices rarely have the same number.
     package func device(of position: Int) -> UInt64 {
         batch.bytes[batch.pushes[position].token].suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -92,13 +92,14 @@ extension HeldBatch {
     }
 }
 
-/// The request head that the pushes of a segment share. The head is built for the segment's first push and kept until another
-/// segment is sent.
+/// The request head that the pushes of a segment share. The head is built for the first push of a segment, and is kept while
+/// pushes of this segment are sent.
 struct SharedPushHead {
     private var head: (segment: Int, appTopic: String, head: PushHead)?
     private var job: (segment: Int, job: PushID.Job)?
 
-    /// Returns the head of a segment. Segments with equal options share one head, so the next job usually needs no new head.
+    /// Returns the head of a segment. If the previous segment has equal options, its head is returned, so that most jobs need no
+    /// new head.
     mutating func head(of segment: Int, in batch: Batch, appTopic: String) -> PushHead {
         if let head, head.segment == segment { return head.head }
         let one = batch.segments[segment]

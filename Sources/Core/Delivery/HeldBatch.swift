@@ -5,8 +5,8 @@ import StoreProtocol
 /// A batch that Redis has assigned to this worker, with the state of each position. The batch uses no connection and no clock.
 ///
 /// Positions count from 0. A position passes through these states: open, in flight, outcome unreported, outcome being reported,
-/// outcome reported. An unprocessed push becomes open again. An outcome becomes unreported again when its report fails or Redis
-/// loses the outcome. The batch keeps outcomes until the batch is released.
+/// outcome reported. A push that the gateway did not process becomes open again. An outcome becomes unreported again when its
+/// report fails or Redis loses the outcome. The batch keeps outcomes until the batch is released.
 package final class HeldBatch {
     enum Ownership {
         /// This worker owns the batch: it may send open positions and decides about retries.
@@ -49,15 +49,15 @@ package final class HeldBatch {
     /// The number of positions whose outcome Redis has, from this worker or another owner.
     var reported = 0
     /// The number of positions that are granted or in flight and whose outcome Redis does not have. If this worker crashed now,
-    /// the outcomes of these positions would be unknown.
+    /// Redis would not know the outcomes of these positions.
     var creditInUse = 0 {
         didSet { creditTotal.sum += creditInUse - oldValue }
     }
-    /// Which pushes of the batch were in flight when a worker crashed.
+    /// Which pushes of the batch were in flight when an earlier worker crashed; nil if no worker crashed.
     private var suspicion: Suspicion?
 
     var positions: [PushState]
-    /// All positions before the cursor have left the open state.
+    /// The position where the search for the next open position begins; no earlier position is open.
     var cursor = 0
     /// The outcomes of positions that were not delivered.
     var outcomes: [Int: ReportedOutcome] = [:]
@@ -142,7 +142,7 @@ package final class HeldBatch {
     /// Whether all pushes go to different devices. Pushes to different devices may use several connections at a time.
     var isOfDistinctDevices: Bool { devices.count == count }
 
-    /// An upper bound of the pushes that may be sent now; some may already have an outcome.
+    /// An upper bound of the pushes that may be sent now; some of these pushes may already have an outcome.
     var sendable: Int { max(0, min(granted, count) - cursor) }
 
     var count: Int { positions.count }
@@ -166,10 +166,12 @@ package final class HeldBatch {
     package var isSuspect: Bool { suspicion?.sendsAlone == true && hasSuspects }
     private var hasSuspects: Bool { suspicion?.hasSuspects(among: positions) ?? false }
 
-    /// Returns the granted end to request from Redis. The end includes as many more positions as `room` allows. If the batch is
-    /// suspect, the end includes only one more group of suspects, and only when no push of the batch is in flight.
+    /// Returns the end of the positions that this worker wants Redis to grant: at most `room` positions after the end of the
+    /// granted positions. If the batch is suspect, the end includes only one more group of suspects, and only when no push of the
+    /// batch is in flight.
     ///
-    /// The end always includes all positions in flight. If Redis has lost a grant, positions in flight may be beyond ``granted``.
+    /// The end always includes all positions in flight, because positions in flight may be beyond ``granted`` if Redis has lost a
+    /// grant.
     func wanted(room: Int) -> Int {
         let sent = granted < cursor && inFlight > 0 ? (positions.lastIndex(of: .inFlight) ?? 0) + 1 : 0
         let least = max(granted, sent)
@@ -216,11 +218,11 @@ package final class HeldBatch {
         if !faults.has(.sendsReturning) { ownership = .returning }
     }
 
-    /// Whether a report must precede the return to Redis. A report must come first if Redis may have lost outcomes that were
-    /// already reported.
+    /// Whether a report must precede the return to Redis. A report must come first if outcomes are unreported or if Redis may
+    /// have lost reported outcomes.
     var mustReportFirst: Bool { ownership == .returning && (mustCompare || unreported > 0) }
 
-    /// Continues with a batch that Redis assigned to this worker again, and keeps known outcomes.
+    /// Continues with a batch that Redis has assigned to this worker again. Known outcomes are kept.
     func redeliver(_ given: Checkout.Batch) {
         ownership = .ours
         (delivery, suspicion) = (given.delivery, given.suspicion)

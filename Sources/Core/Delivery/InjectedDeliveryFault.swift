@@ -7,7 +7,7 @@ package enum InjectedDeliveryFault: Sendable {
     case sendsUncompared
     /// Uses one position more than Redis granted.
     case grantsMore
-    /// Does not repeat a report that Redis has forgotten.
+    /// Does not repeat a report that Redis has lost.
     case forgetsToRepeat
     /// Sends pushes again although this worker knows their outcomes from an earlier checkout of the batch.
     case restoresNothing
@@ -15,7 +15,7 @@ package enum InjectedDeliveryFault: Sendable {
     case releasesInFlight
     /// Sends pushes of a batch while the worker returns the batch to Redis.
     case sendsReturning
-    /// Forgets outcomes when Redis assigns the batch to this worker again.
+    /// When Redis assigns a batch to this worker again, forgets deliveries that are not reported yet.
     case beginsAgain
     /// Keeps a batch that Redis has released.
     case neverEnds
@@ -23,7 +23,7 @@ package enum InjectedDeliveryFault: Sendable {
     case asksForMore
     /// Does not subtract the credit of released batches from the ``CreditTotal``.
     case leavesCredit
-    /// Treats pushes in flight as open.
+    /// When Redis assigns a batch to this worker again, treats a push in flight as open.
     case resendsInFlight
 
     // Faults in the window.
@@ -38,7 +38,7 @@ package enum InjectedDeliveryFault: Sendable {
 }
 
 extension HeldBatch {
-    /// Applies the fault `beginsAgain` when Redis assigns the batch to this worker again.
+    /// Applies the faults `beginsAgain` and `resendsInFlight` when Redis assigns the batch to this worker again.
     func injectRedeliveryFault() {
         if faults.has(.beginsAgain) {
             for position in positions.indices where positions[position] == .delivered {

@@ -2,12 +2,13 @@ import DequeModule
 import FarmPolicy
 import PushModel
 
-/// The sendable batches by lane. Lane high precedes bulk, except for bulk's minimum share; older batches precede younger batches.
+/// The sendable batches by lane. Lane `high` precedes lane `bulk`, but `bulk` gets a minimum share of the pushes. In a lane,
+/// older batches precede younger batches.
 struct LaneQueues {
     private var waiting: [Deque<HeldBatch>] = [[], []]
     /// The number of batches that each lane has skipped in this turn.
     private var passed = [0, 0]
-    /// Divides the turns between the lanes, so that high precedes bulk but bulk always advances.
+    /// Divides the pushes between the lanes: `high` precedes `bulk`, and `bulk` gets a minimum share.
     var share = LaneShare()
 
     mutating func setBulkFloor(_ floor: Int) {

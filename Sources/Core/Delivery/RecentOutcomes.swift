@@ -9,7 +9,7 @@ struct ReleasedBatch {
     let positions: [HeldBatch.PushState]
     let outcomes: [Int: ReportedOutcome]
     let timestamps: [Int: Int64]
-    /// The reports that Redis accepted, kept to be repeated.
+    /// The reports that Redis accepted. They are repeated if Redis loses its last writes.
     let reports: [OutcomeReport]
 
     init(_ batch: HeldBatch) {
@@ -27,7 +27,7 @@ struct ReleasedBatch {
 ///
 /// After a failover, Redis may have lost the reports of the last one or two seconds. This type repeats the reports that Redis may
 /// have lost. When a released batch is checked out again, its kept outcomes show which pushes must not be sent again. Age, number
-/// and bytes of the kept outcomes are limited. Kept outcomes share memory with the released batch.
+/// and bytes of the kept outcomes are limited. The outcomes of a released batch are kept without a copy.
 struct RecentOutcomes {
     private static let age = Duration.seconds(10)
     private static let mostBatches = 4096
@@ -41,10 +41,10 @@ struct RecentOutcomes {
     private var numbers: [BatchID: UInt64] = [:]
     private var next: UInt64 = 0
     private var byteCount = 0
-    /// The reports of batches whose number is below this number must be repeated.
+    /// Reports must be repeated if their batch has a lower number than this number.
     private var repeatEnd: UInt64 = 0
     private var repeatNext: UInt64 = 0
-    /// The number of repeated reports without a reply.
+    /// The number of repeated reports that await a reply from Redis.
     private var inFlight = 0
     private var lastCompared: Instant?
 
@@ -58,7 +58,8 @@ struct RecentOutcomes {
         dropOld(at: now)
     }
 
-    /// Drops batches whose reports Redis can no longer lose. Above the size limits, also drops the oldest batches.
+    /// Drops batches whose reports Redis can no longer lose. If the kept batches exceed the limit of number or bytes, also drops
+    /// the oldest batches.
     mutating func dropOld(at now: Instant) {
         while let oldest = entries.first,
             oldest.at + Self.age < now || entries.count > Self.mostBatches || byteCount > Self.mostBytes
@@ -75,14 +76,15 @@ struct RecentOutcomes {
         return entries[Int(number - first)].batch
     }
 
-    /// Returns whether to compare with Redis now, after Redis may have lost its last writes.
+    /// Returns whether to compare the held batches with Redis now, because Redis may have lost its last writes. Within ``pause``
+    /// after a comparison, returns false.
     mutating func beginComparing(at now: Instant) -> Bool {
         if let lastCompared, lastCompared + Self.pause > now { return false }
         lastCompared = now
         return true
     }
 
-    /// Makes the next comparison immediate, because the connection leads to a different Redis.
+    /// Allows a comparison at once, even within ``pause``, because the connection leads to a different Redis.
     mutating func allowComparison() { lastCompared = nil }
 
     /// Schedules all kept reports for repetition, and restarts their retention time.

@@ -3,7 +3,7 @@ import FarmPolicy
 /// Batches with unreported outcomes, and the delay until their report is due.
 struct ReportQueue {
     private var batches: [HeldBatch] = []
-    /// The delay until the reports are due; nil if no batch has an outcome to report and no call is to be repeated.
+    /// The delay until the reports are due; nil when there is no outcome to report and no call to repeat.
     private(set) var delay: Duration?
     /// The end of a pause in requests for batches and credit after Redis refused a request; nil without a pause.
     private var pauseEnd: Instant?
@@ -40,8 +40,8 @@ struct ReportQueue {
 
     mutating func endPause() { pauseEnd = nil }
 
-    /// Returns whether more batches or credit may be requested now. If not, the next reports become due when requests are allowed
-    /// again.
+    /// Returns whether more batches or credit may be requested now. During a pause, the next reports become due when the pause
+    /// ends.
     mutating func mayAsk(at now: Instant) -> Bool {
         guard let pauseEnd, now < pauseEnd else { return true }
         delay = min(delay ?? pauseEnd - now, pauseEnd - now)

@@ -9,8 +9,8 @@ import StoreProtocol
 /// ``ReportedOutcome``: failed, expired or to be retried. A ``HeldBatch`` keeps the ``ReportedOutcome`` with the push's
 /// ``HeldBatch/PushState``, and packs both into an ``OutcomeReport``. The coordinator settles the report.
 package enum ReportedOutcome: Hashable {
-    /// A permanent failure because of the token. `isInvalidToken`: the gateway declared the token invalid; `scope`: the scope in
-    /// which the token is suppressed from now on.
+    /// A permanent failure because of the token. `isInvalidToken` is true if the gateway declared the token invalid. `scope` is
+    /// the scope in which the token is suppressed from now on.
     case tokenFailed(reason: String, status: UInt16, isInvalidToken: Bool, scope: String? = nil)
     /// A permanent failure with a valid token.
     case deadLetter(reason: String, status: UInt16)

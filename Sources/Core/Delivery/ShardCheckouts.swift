@@ -1,14 +1,14 @@
 import PushModel
 package import StoreProtocol
 
-/// Chooses the shards to check out: shards that may have batches, and unconfirmed shards. In an unconfirmed shard, Redis may
-/// assign batches to this worker that the worker does not hold.
+/// Chooses the shards to check out: shards that may have batches, and unconfirmed shards. A shard is unconfirmed while Redis may
+/// have assigned batches of the shard to this worker that the worker does not hold.
 ///
 /// Only one checkout is in progress at a time.
 struct ShardCheckouts {
     let shards = ReadyShards()
     private let creditTotal: CreditTotal
-    /// Shards in which Redis may assign batches to this worker that the worker does not hold.
+    /// Shards with batches that Redis may have assigned to this worker and that the worker does not hold.
     private(set) var unconfirmed: Set<Int> = []
     private var pending: Checkout?
 
@@ -22,14 +22,14 @@ struct ShardCheckouts {
     var isPending: Bool { pending != nil }
     /// The credit that the checkout in progress requests.
     var credit: Int { pending?.credit ?? 0 }
-    /// Whether this worker has searched all its shards for batches that Redis assigns to the worker.
+    /// Whether no shard of this worker is in ``unconfirmed``.
     var isConfirmed: Bool { !unconfirmed.contains { shards.token(of: $0) != nil } }
 
     // MARK: Shards
 
     /// Sets the served shards and withdraws all other shards.
     mutating func assign(_ tokens: [Int: FenceToken]) {
-        // If this worker served the shard before, the worker may have released batches that Redis still assigns to it.
+        // This worker may have served the shard before and may have released batches that, in Redis, still belong to this worker.
         for (shard, token) in tokens where shards.token(of: shard) != token { unconfirmed.insert(shard) }
         shards.assign(tokens)
     }
@@ -55,7 +55,7 @@ struct ShardCheckouts {
 
     // MARK: Calls
 
-    /// Creates a checkout for these lanes; nil when no shard may have batches.
+    /// Creates a checkout for the given lanes; nil when no shard may have batches in these lanes.
     mutating func checkout(_ lanes: Checkout.Lanes, credit: Int, worker: String) -> Checkout? {
         guard !shards.isQuiet(lanes) else { return nil }
         var request = Checkout(
@@ -164,8 +164,8 @@ package final class ReadyShards {
         (!lanes.hasHigh || pending.high.isEmpty) && (!lanes.hasBulk || pending.bulk.isEmpty)
     }
 
-    /// Returns some shards that may have batches, in turn. Later calls skip a returned shard for these lanes until the shard's
-    /// next wake-up.
+    /// Returns up to `count` shards that may have batches; all shards take turns. Later calls for the same lanes skip a returned
+    /// shard until ``mayHaveBatches(_:)`` names the shard again.
     func take(atMost count: Int, _ lanes: Checkout.Lanes = .highFirst) -> [(number: Int, token: FenceToken)] {
         let order = (lanes.hasHigh ? pending.high : []).union(lanes.hasBulk ? pending.bulk : []).sorted()
         let start = order.firstIndex { $0 >= turns[lanes] ?? 0 } ?? 0

@@ -18,23 +18,24 @@ package final class ShardRoute {
 
     private enum Use {
         case single(ObjectIdentifier)
-        /// No more pushes may follow over the connection in use.
+        /// No more pushes may be sent until the pushes in flight have outcomes.
         case closed
     }
 
     /// A held batch on the route.
     private struct Member {
         weak var batch: HeldBatch?
-        /// Older batches that share a device with this batch; nil until computed. Batches that join later are younger, so the
-        /// list is computed only once.
+        /// The numbers of older batches that share a device with this batch; nil until computed. Batches that join later are
+        /// younger, so the list is computed only once.
         var sharers: [UInt32]?
-        /// A batch that shares a device with this batch. This batch cannot be free while the batch `boundTo` is on the route.
+        /// The number of another batch that shares a device with this batch. This batch cannot be free while the other batch is
+        /// held.
         var boundTo: UInt32?
     }
 
     private var members: [UInt32: Member] = [:]
     private var freeCount = 0
-    /// Batches that wait for a free batch, and younger batches that share a device with a waiting batch.
+    /// The numbers of batches that must wait for a free batch, and of younger batches that share a device with a waiting batch.
     private var heldUp: Set<UInt32> = []
     /// Batches whose positions are being compared with Redis's map of the positions. Younger batches wait until the comparison
     /// is done.
@@ -75,7 +76,7 @@ package final class ShardRoute {
         }
     }
 
-    /// Stops using a connection that has no room while other connections have room.
+    /// Sends no more pushes over the connection in use, because other connections have room and this connection has none.
     package func closeConnection() {
         if case .single = use { use = .closed }
     }
@@ -87,7 +88,7 @@ package final class ShardRoute {
 
     // MARK: Free batches
 
-    /// Frees a batch if no device occurs twice in the batch, and no device of the batch occurs in another held batch.
+    /// Makes a batch free if no device occurs twice in the batch, and no device of the batch occurs in another held batch.
     ///
     /// - Returns: whether the batch is free.
     package func free(_ batch: HeldBatch) -> Bool {

@@ -1,7 +1,7 @@
 import StoreProtocol
 
-/// Batches with pushes that may have crashed a worker. Suspect batches are sent one at a time, while this worker has no other
-/// push in flight.
+/// Batches with pushes that may have crashed a worker. This worker sends one suspect batch at a time and has no other push in
+/// flight during this time.
 struct SuspectQueue {
     /// Suspect batches with sendable pushes.
     private var waiting: [HeldBatch] = []
@@ -26,7 +26,7 @@ struct SuspectQueue {
         return waiting.first { $0.creditInUse + $0.asked > 0 } ?? waiting.first
     }
 
-    /// Whether pushes of a suspect batch are in flight. Suspect batches that may send no more pushes are included.
+    /// Whether pushes of any suspect batch are in flight, even of a batch with no more pushes to send.
     mutating func hasInFlight() -> Bool {
         guard !all.isEmpty else { return false }
         all.removeAll { $0.isReleased || !$0.isSuspect }
@@ -48,7 +48,7 @@ extension Suspicion {
         var end: Int?
         for position in positions.indices.prefix(clamping: suspect) {
             guard positions[position] == .open || positions[position] == .inFlight else { continue }
-            // If a granted position is unsent, the granted positions are sent first, and no further position is requested.
+            // While a granted position has no outcome, no further position is requested.
             if position < granted { return granted }
             end = position + 1
             remaining -= 1

@@ -1,6 +1,6 @@
 /// The attribute names of one partition, such as `tag:sport`, with their numbers.
 ///
-/// Bitmaps are stored by number. Each partition numbers its names by itself.
+/// Bitmaps are stored by number. A number is valid only in its partition: another partition may use it for another name.
 package struct AttributeNumbers: Sendable {
     /// The name of the bitmap with all devices that can get pushes.
     package static let alive = "alive"
@@ -25,8 +25,8 @@ package struct AttributeNumbers: Sendable {
         alive = names[Self.alive]
     }
 
-    /// The numbers of the bitmaps that together have the devices with the term, in ascending order; empty if no device
-    /// has the term.
+    /// The numbers of the bitmaps whose union is the set of devices with the term, in ascending order; empty if no device has the
+    /// term.
     /// - Parameter today: the number of days since 1970-01-01 UTC. A device that was last seen on a later day counts as
     ///   seen today.
     package func numbers(of term: SegmentTerm, today: Int) -> [Int] {

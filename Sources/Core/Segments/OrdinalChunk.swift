@@ -11,7 +11,7 @@ package struct OrdinalChunk: Equatable, Sendable {
 
     private static let denseBytes = size / 8
 
-    /// 64 ordinals a word; the lowest ordinal is the highest bit.
+    /// Each word has the bits of 64 ordinals; the highest bit belongs to the lowest ordinal.
     private var words = [UInt64](repeating: 0, count: size / 64)
 
     /// Creates a chunk without bits.

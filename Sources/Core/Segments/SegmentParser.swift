@@ -1,8 +1,8 @@
 import PushModel
 
-/// Why a text is not a segment, with the place of the fault.
+/// The reason why a text is not a valid segment, with the position of the error in the text.
 package struct SegmentError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The offset of the fault in bytes of UTF-8; the length of the text if the text ends too early.
+    /// The offset of the error in bytes of UTF-8. If the text ends too early, the length of the text.
     package let position: Int
     package let reason: String
 
@@ -14,11 +14,11 @@ extension SegmentExpression {
     package static let longest = 4096
     /// The largest number of terms.
     package static let mostTerms = 64
-    /// The largest number of parentheses and negations around a term.
+    /// The largest depth of nested parentheses and negations.
     package static let deepest = 32
 
     /// Reads an expression.
-    /// - Throws: ``SegmentError`` with the place of the first fault.
+    /// - Throws: ``SegmentError`` with the position of the first error.
     package init(parsing text: String) throws(SegmentError) {
         guard text.utf8.count <= Self.longest else {
             throw SegmentError(
@@ -145,7 +145,7 @@ private struct SegmentParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Skips spaces, and then the character if it comes next. Returns whether the character was skipped.
+    /// Skips spaces, and then `character` if the text continues with it. Returns whether the character was skipped.
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         skipSpaces()
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }

@@ -1,13 +1,13 @@
-/// What must be read in one partition to evaluate some expressions there.
+/// The bitmaps that must be read in one partition to find the devices of some segments.
 package struct SegmentPlan: Sendable {
-    /// The numbers of the bitmaps that are read for each chunk, in ascending order. Empty if no device of the partition can be
-    /// in any of the segments.
+    /// The numbers of the bitmaps that are read for each chunk, in ascending order. The list is empty if no device of the
+    /// partition can be in any of the segments.
     package let numbers: [Int]
     let expressions: [SegmentExpression]
     let alive: Int?
     /// All terms of the expressions, each once.
     let terms: [SegmentTerm]
-    /// For each bitmap's number, the indexes of the terms that the bitmap is a part of.
+    /// For each bitmap's number, the indexes of the terms that are true for all devices of the bitmap.
     let parts: [Int: [Int]]
 
     /// - Parameter today: the number of days since 1970-01-01 UTC.
@@ -56,7 +56,7 @@ package struct ChunkEvaluation: Sendable {
         chunks = Array(repeating: OrdinalChunk(), count: plan.terms.count)
     }
 
-    /// Adds a bitmap that the plan names. A bitmap that Redis does not have is not added.
+    /// Adds the chunk of a bitmap of the plan. The caller skips a bitmap that Redis does not have.
     /// - Returns: false, without a change, if `bytes` is not a chunk.
     package mutating func add(_ bytes: [UInt8], of number: Int) -> Bool {
         if number == plan.alive, !alive.formUnion(bytes: bytes) { return false }

@@ -7,7 +7,7 @@ package enum SegmentTerm: Hashable, Sendable {
     /// The device was last seen fewer days ago than this number, 1...3650. `seen<1d` is today.
     case seenWithin(days: Int)
 
-    /// A property of devices. The registry has one bitmap for each value of the property.
+    /// An attribute of devices. The registry has one bitmap for each value of the attribute.
     package enum Attribute: String, CaseIterable, Sendable {
         case tag, platform, service, environment, zone, lang, app, os, model
     }

@@ -1,7 +1,8 @@
 /// Decides from observations which alerts fire and clear.
 ///
-/// An alert fires once. A lasting alert is repeated at an interval, and at once when its level rises. An alert clears after its
-/// condition has been good for a time that depends on the alert's kind. The evaluator has no clock and sends nothing.
+/// An alert fires once. An alert that stays active is reported again at an interval, and fires again when its level rises. An
+/// alert clears after its condition has been good for a time that depends on the alert's kind. The evaluator has no clock and
+/// sends nothing.
 package struct AlertEvaluator: Sendable {
     package enum Observation: Equatable, Sendable {
         /// - Parameter level: 1 or more; a higher level is worse.
@@ -31,7 +32,7 @@ package struct AlertEvaluator: Sendable {
     }
 
     package private(set) var active: [Alert: ActiveState] = [:]
-    /// The interval at which a lasting alert is repeated.
+    /// The interval at which an alert that stays active is reported again.
     package var again: Duration
 
     package init(again: Duration = .seconds(3600)) { self.again = again }
@@ -48,7 +49,7 @@ package struct AlertEvaluator: Sendable {
     }
 
     /// - Parameters:
-    ///   - observations: one per checked condition; a fired alert without an observation counts as good.
+    ///   - observations: one per checked condition. If an active alert has no observation, its condition counts as good.
     ///   - clock: the current time in Unix milliseconds.
     package mutating func evaluate(_ observations: [Alert: Observation], at now: Instant, clock: Int64)
         -> [Notification]
@@ -96,8 +97,8 @@ package struct AlertEvaluator: Sendable {
 }
 
 extension AlertEvaluator.Observation {
-    /// Returns bad above `mark`, good below four fifths of `mark`, and unclear between these values, so that the alert does not
-    /// flap.
+    /// Returns `bad` above `mark`, `good` below 80 % of `mark`, and `unclear` between these values, so that an alert does not
+    /// fire and clear again and again.
     package static func above(
         _ mark: Double, _ value: Double, level: Int = 1, text: @autoclosure () -> String
     ) -> AlertEvaluator.Observation {

@@ -23,7 +23,7 @@ package struct PingMonitor: Hashable, Sendable {
     /// - Parameters:
     ///   - busy: how long a connection with open requests may be silent before a PING.
     ///   - idle: how long an idle connection may be silent before a PING; nil means no PING.
-    ///   - timeout: how long a PING may lack a response before the connection is dead.
+    ///   - timeout: how long a PING may have no response before the connection counts as dead.
     package init(
         start: Instant, busy: Duration = .seconds(15), idle: Duration? = .seconds(3600),
         timeout: Duration = .seconds(10)

@@ -2,7 +2,7 @@
 package struct DialRate: Hashable, Sendable {
     /// The number of dials that are allowed at once.
     private var burst: Int
-    /// The minimum mean time between two dials.
+    /// The time after which one more dial of the burst becomes available.
     private var interval: Duration
     /// When the full burst will be available again; nil before the first dial.
     private var fullAt: Instant?
@@ -42,8 +42,8 @@ package struct DialRate: Hashable, Sendable {
         return .zero
     }
 
-    /// Allows half of a minute's dials at once and spreads the other half. Without the spread, all dials could be used at the
-    /// start of a minute. Connections that a bad token ends later in that minute could then not be replaced.
+    /// Allows half of a minute's dials at once and spreads the other half. Without the spread, the farm could use all dials at
+    /// the start of a minute and could not replace connections that a bad token ends later in that minute.
     private mutating func waitForMinute(at now: Instant) -> Duration {
         guard let perMinute else { return .zero }
         while oldest < recent.count, now - recent[oldest] >= Self.minute { oldest += 1 }

@@ -25,8 +25,8 @@ package struct FarmBudget: Hashable, Sendable {
         package init() {}
     }
 
-    /// The share of the rate for a worker without shards. Without shards, the worker sends nothing. The share is not 0, because
-    /// the worker's batches may become sendable again.
+    /// The part of the rate for a worker without shards. Without shards, the worker sends nothing. The part is not 0, because
+    /// batches that the worker still holds may become sendable again.
     private static let least = 1e-6
 
     /// - Parameters:

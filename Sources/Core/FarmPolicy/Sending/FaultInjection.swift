@@ -1,4 +1,5 @@
-/// A fault that a test injects into a core to prove that its simulation detects the fault. Release builds contain no faults.
+/// A fault that a test injects into a component to prove that the component's simulation detects the fault. Release builds
+/// contain no faults.
 package struct FaultInjection<Fault: Equatable & Sendable>: Sendable {
     #if FAILPOINTS
         @usableFromInline let fault: Fault?

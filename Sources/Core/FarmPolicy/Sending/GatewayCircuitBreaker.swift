@@ -1,8 +1,8 @@
 /// Stops sending on a connection while its gateway has trouble.
 ///
-/// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for 0.5 s. Each further
-/// stop in a row lasts twice as long, up to 5 s. After each stop, a single probe is sent. Any response without trouble closes
-/// the breaker.
+/// In the closed state, pushes are sent. By default, ten responses in a row that indicate trouble open the breaker, and sending
+/// stops for 0.5 s. Each further stop in a row lasts twice as long, up to 5 s. After each stop, a single probe is sent. Any
+/// response that indicates no trouble closes the breaker.
 package struct GatewayCircuitBreaker: Hashable, Sendable {
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
@@ -61,7 +61,7 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
     /// Notes a response that indicates gateway trouble. A probe that got no response before its timeout or before its connection
     /// ended counts as a response that indicates trouble.
     ///
-    /// Trouble reported while sending is stopped concerns older pushes and changes nothing.
+    /// While sending is stopped, a call changes nothing, because the response belongs to a push that was sent before the stop.
     package mutating func failed(at now: Instant, using random: inout some RandomNumberGenerator) {
         switch state {
         case .closed(let failures) where failures + 1 < threshold: state = .closed(failures: failures + 1)
@@ -85,8 +85,8 @@ package struct RefusedStreams: Sendable {
 
     private var breaker = GatewayCircuitBreaker(
         threshold: enough, first: .milliseconds(500), longest: .seconds(8))
-    /// Whether streams were refused since the last response. The code asks ``breaker`` only while this property is true, because
-    /// the code runs for each push.
+    /// Whether streams were refused since the last response. While this property is false, the checks before each push skip
+    /// ``breaker``, which saves time.
     private var isTroubled = false
     /// The last permit of ``breaker``.
     private var permit = GatewayCircuitBreaker.Permit.all
@@ -101,8 +101,8 @@ package struct RefusedStreams: Sendable {
     package var isUnrestricted: Bool { !isTroubled || breaker.isClosed }
     /// Whether sending was stopped at least three times in a row because the gateway refused all streams.
     package var isLasting: Bool { breaker.pauses >= 3 }
-    /// Whether the gateway has responded to pushes, and the number of unprocessed pushes is less than ``enough`` or less than
-    /// ten times the number of responses.
+    /// Whether the connection was useful. The gateway must have responded to at least one push, and the number of unprocessed
+    /// pushes must be less than ``enough`` or less than ten times the number of responses.
     package var wasOfUse: Bool {
         responses > 0 && (unprocessed < Self.enough || responses > unprocessed / 10)
     }
@@ -119,7 +119,7 @@ package struct RefusedStreams: Sendable {
 
     package mutating func setNow(_ now: Instant) { self.now = now }
 
-    /// Checks whether a delay is over.
+    /// Checks whether the delay after refusals is over.
     package mutating func poll(at now: Instant) {
         self.now = now
         if isTroubled { permit = breaker.permit(at: now) }
@@ -146,7 +146,8 @@ package struct RefusedStreams: Sendable {
         if isRefused { pause(using: &random) }
     }
 
-    /// Notes that a push ended without a response. The push may have been the probe.
+    /// Notes that a push ended without a response. If a probe was in flight, the push may have been the probe, so streams are
+    /// delayed again.
     package mutating func endedWithoutResponse(using random: inout some RandomNumberGenerator) {
         if isTroubled, permit == .nothing(until: nil) { pause(using: &random) }
     }

@@ -4,12 +4,12 @@ package import PushModel
 package struct LaneShare: Hashable, Sendable {
     /// The minimum share of bulk, in percent of the pushes.
     package let bulkFloor: Int
-    /// The number of bulk pushes sent in a row when bulk is due. A smaller number would make batches and
+    /// Lane `bulk` is due when at least this many bulk pushes may be sent in a row. A smaller number would make batches and
     /// frames small.
     private static let quantum = 16
     /// The maximum debt to bulk, in multiples of ``quantum``. A larger debt is reduced to this maximum.
     private static let mostTurns = 4
-    /// The debt to bulk: the number of pushes, in hundredths of a push, by which bulk is below its minimum share.
+    /// The debt to lane `bulk`: how many pushes the lane is below its minimum share, in hundredths of a push.
     private var owed = 0
 
     package init(bulkFloor: Int = 10) {

@@ -37,8 +37,8 @@ package struct LatencyCounts: Equatable, Sendable {
     package var total: UInt64 { counts.reduce(0, &+) }
     package var isEmpty: Bool { counts.allSatisfy { $0 == 0 } }
 
-    /// The duration in milliseconds below which this percentage of the counts lies, interpolated within a bucket; nil
-    /// without counts.
+    /// The duration in milliseconds that `percent` percent of the counted durations do not exceed, interpolated within a bucket;
+    /// nil without counts.
     package func percentile(_ percent: Double) -> Double? {
         let total = total
         guard total > 0 else { return nil }

@@ -1,5 +1,5 @@
-/// Limits how many written pushes of one binary connection may lack confirmation. The limit is close to the usual number of
-/// pushes between two refusals, because the gateway discards all pushes that follow a refused push.
+/// Limits how many written pushes of one binary connection may lack confirmation. The limit is a small multiple of the mean
+/// number of accepted pushes between two refusals, because the gateway discards all pushes that follow a refused push.
 ///
 /// All connections to an app's gateway share one pace, because all connections get the same share of bad tokens.
 package struct SendPace: Hashable, Sendable {
@@ -34,7 +34,7 @@ package struct SendPace: Hashable, Sendable {
     /// The number of pushes that a connection may have in its window.
     package private(set) var window = Self.runs * Self.expectedRun
 
-    /// The number of pushes that a connection will probably get accepted: the mean number of accepted pushes between two
+    /// The number of pushes that the gateway will probably accept on a connection: the mean number of accepted pushes between two
     /// refusals, or a whole window while there are no refusals.
     package var share: Int { isClean ? window : min(max(run, Self.least), window) }
 
@@ -99,14 +99,14 @@ package struct ConnectionDemand: Hashable, Sendable {
     package var most: Int
     /// The number of connections that accept pushes.
     package var live: Int
-    /// The number of connections in ``live`` that a reply will probably end before a new dial is complete.
+    /// The number of connections in ``live`` that a refused push will probably end before a new dial is complete.
     package var ending: Int
     /// The number of pushes that must probably be sent again because they followed a bad token, and that will find no room on
     /// other connections: see ``SendPace/returning(of:)``.
     package var returning = 0
     /// The number of dials in progress.
     package var dialling: Int
-    /// The number of pushes that one connection will probably get accepted: see ``SendPace/share``.
+    /// The number of pushes that the gateway will probably accept on one connection: see ``SendPace/share``.
     package var share: Int
     /// The number of pushes that justifies a new connection: see ``SendPace/part(of:over:)``.
     package var part: Int
@@ -125,9 +125,9 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// completes do not count.
     package var free: Int { max(0, min(most - dialling, most - (live - ending) - dialling)) }
 
-    /// Returns the number of connections to dial for held pushes without room and for pushes that will return. Pushes that will
-    /// return are counted before they return, because a dial that starts only after the gateway's reply would be too late at
-    /// the end of a list of tokens.
+    /// Returns the number of connections to dial for `waiting` pushes without room on a connection and for pushes that must
+    /// probably be sent again (``returning``). Pushes that must be sent again count already before the gateway's reply, because
+    /// at the end of a list of tokens, a dial after the reply would be too late.
     package func dials(for waiting: Int) -> Int {
         let pushes = waiting + returning
         guard pushes > 0 else { return 0 }

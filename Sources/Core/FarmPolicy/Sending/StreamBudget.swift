@@ -15,8 +15,8 @@ package struct StreamBudget: ~Copyable, Sendable {
     private var isGoingAway = false
     private var remainingIDs: Int
     /// A reduced stream limit for a slow or troubled gateway. The limit is halved when requests time out or when many
-    /// responses of a round indicate trouble. The limit grows after each round without trouble. A round ends when it
-    /// has as many responses as the limit has streams. nil means no reduction.
+    /// responses of a round indicate trouble. The limit grows after each round without trouble. A round is as many responses as
+    /// the limit allows streams. nil means no reduction.
     private var pace: Int?
     private var responsesOfRound = 0
     private var troublesOfRound = 0
@@ -28,8 +28,8 @@ package struct StreamBudget: ~Copyable, Sendable {
     package private(set) var open = 0
 
     /// - Parameters:
-    ///   - aloneUntilAuthenticated: whether only one stream is allowed until ``authenticated()``, as for
-    ///     provider tokens.
+    ///   - aloneUntilAuthenticated: whether only one stream is allowed before the call of ``authenticated()``, as for provider
+    ///     tokens.
     ///   - cap: the largest number of streams, whatever the gateway allows.
     package init(
         aloneUntilAuthenticated: Bool, cap: Int = StreamBudget.usualCap,
@@ -81,9 +81,9 @@ package struct StreamBudget: ~Copyable, Sendable {
         beginRound()
     }
 
-    /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If
-    /// more than half of a round's responses are refusals, the gateway accepts fewer streams than it announces. Fewer
-    /// refusals change nothing, because a refusal costs little.
+    /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If more than
+    /// half of a round's responses are refusals, the gateway accepts fewer streams than it announces, and the limit is halved.
+    /// Fewer refusals do not reduce the limit, because a refusal costs little.
     package mutating func refused() {
         guard !isLimitedToOneStream else { return }
         if pace == nil { (pace, responsesOfRound) = (max(1, min(limit, cap)), 0) }
@@ -97,8 +97,8 @@ package struct StreamBudget: ~Copyable, Sendable {
         troublesOfRound += count
     }
 
-    /// Notes that the last response throttled one device. This changes the limit only if ``slowDownForThrottling()`` is
-    /// called, because several devices were throttled.
+    /// Notes that the last response throttled one device. The response reduces the limit only if several devices were throttled
+    /// and ``slowDownForThrottling()`` is called.
     package mutating func throttled() { throttles += 1 }
 
     /// Counts the throttled responses as trouble, because several devices were throttled.

@@ -3,8 +3,8 @@ package import PushModel
 /// The suppressed tokens of one shard: 16 bytes per slot, at most three of four slots in use.
 ///
 /// A token is identified by the XXH64 hash of its bytes, seeded with the scope. The table uses open addressing with linear
-/// probing, and removal closes gaps. If two tokens share a hash, one token is suppressed wrongly; the chance is one in 2⁶⁴ per
-/// pair.
+/// probing, and removal closes gaps. If a valid token has the same hash as a suppressed token, the valid token is suppressed
+/// wrongly; the chance is one in 2⁶⁴ per pair.
 package struct SuppressionTable: Sendable {
     /// The hashes of the tokens; 0 marks a free slot.
     private var keys: [UInt64] = []
@@ -22,7 +22,7 @@ package struct SuppressionTable: Sendable {
     package var byteCount: Int { 16 * keys.count }
 
     /// Applies the latest record about a token and restarts the record's lifetime. Some reasons end when the app registers the
-    /// token again. A reason that ends then does not replace a reason that lasts even after a new registration.
+    /// token again, and other reasons remain. A reason that would end does not replace a reason that remains.
     ///
     /// - Parameter recorded: the time of the record in Unix seconds.
     package mutating func apply(_ record: SuppressionRecord, recorded: Int64) {
@@ -43,8 +43,7 @@ package struct SuppressionTable: Sendable {
         values[slot] = UInt64(record.time) << 32 | hours | UInt64(reason.rawValue)
     }
 
-    /// Whether the table has an equal record that is in the first half of its lifetime, so that the new record need not be
-    /// written.
+    /// Whether the new record need not be written, because the table has an equivalent record in the first half of its lifetime.
     ///
     /// - Parameter now: the current time in Unix seconds.
     package func covers(_ record: SuppressionRecord, at now: Int64) -> Bool {
@@ -100,7 +99,7 @@ package struct SuppressionTable: Sendable {
         return slot
     }
 
-    /// Moves all valid entries into a table with twice as many slots.
+    /// Moves all valid entries into a new table that uses at most three of eight slots.
     private mutating func grow(at now: Int64) {
         let (oldKeys, oldValues) = (keys, values)
         let kept = oldKeys.indices.count { oldKeys[$0] != 0 && !isOver(oldValues[$0], at: now) }

@@ -2,9 +2,9 @@
 ///
 /// A worker is one thread. The autoscaler adds a worker when work waits and the workers have used most of their processor time
 /// for a while. The autoscaler adds no worker while workers wait for the gateway or Redis, because a new worker would not help.
-/// The gain of each step up is measured. A step without gain is undone, and the next step is delayed. The autoscaler removes a
-/// worker when the remaining workers would be at most half busy. Short peaks in which other programs used the machine are
-/// ignored.
+/// The gain of each step up is measured. A step that adds too little speed is undone, and the next step is delayed. The
+/// autoscaler removes a worker when the remaining workers would be at most half busy. Short peaks in which other programs used
+/// the machine are ignored.
 package struct Autoscaler: Sendable {
     /// The activity of the workers in the last second.
     package struct Reading: Sendable {
@@ -166,7 +166,7 @@ package struct Autoscaler: Sendable {
         return change(to: max(1, number), .unstartable, at: now)
     }
 
-    /// Judges a step up: while work waits, more workers must settle more pushes.
+    /// Measures a step up. If work waits and the additional workers settle too few additional pushes, undoes the step.
     private mutating func judge(_ reading: Reading, at now: Instant) -> Change? {
         guard var trial else { return nil }
         guard reading.waiting > 0 else {

@@ -1,9 +1,9 @@
 /// Decides when a child process that exited unexpectedly is started again.
 ///
 /// A process that was ready and was killed from outside or exited regularly restarts at once. After two uptimes in a row below
-/// ``shortLife``, the process restarts after ``shortDelay``. In a row of crashes without progress in between, the first restart
-/// is immediate, the second restart comes after 1 s, and the delay doubles up to 60 s, with jitter. A process that repeatedly
-/// fails before it is ready is not started again.
+/// ``shortLife``, the process restarts after ``shortDelay``. If a process crashes several times without progress between the
+/// crashes, the first restart is immediate, the second restart comes after 1 s, and the delay doubles up to 60 s, with jitter. A
+/// process that repeatedly fails before it is ready is not started again.
 package struct RestartPolicy: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         case start(after: Duration)
@@ -12,7 +12,7 @@ package struct RestartPolicy: Hashable, Sendable {
         case giveUp(failedStarts: Int)
     }
 
-    /// A crash after this uptime begins a new row of crashes.
+    /// A crash after this uptime counts as a first crash, so the restart is immediate.
     package var stableLife: Duration = .seconds(60)
     /// An uptime below this value counts as a short life.
     package var shortLife: Duration = .seconds(1)
@@ -34,7 +34,7 @@ package struct RestartPolicy: Hashable, Sendable {
         failedStarts = 0
     }
 
-    /// Notes progress of the process. The next crash then begins a new row of crashes.
+    /// Notes progress of the process. The next crash counts as a first crash.
     package mutating func progressed() {
         isInRow = false
         backOff.succeeded()
@@ -79,14 +79,13 @@ package struct RestartPolicy: Hashable, Sendable {
     }
 }
 
-/// Counts crashes of the intake without progress between them. When the count reaches a limit, the job that the intake was
-/// splitting is refused.
+/// Chooses after how many exits of the intake in a row with one job that job is refused.
 ///
 /// A job may be so large that the kernel kills the intake, but SIGKILL also has other causes. Therefore, the limit is higher if
 /// one of the exits was a SIGKILL.
 package struct CrashStreak: Hashable, Sendable {
-    /// The number of consecutive crashes with one job after which the job is refused; if one of the exits was a SIGKILL,
-    /// ``kills`` applies.
+    /// After this many consecutive crashes with one job, the job is refused. If one of the exits was a SIGKILL, ``kills``
+    /// applies.
     package static let crashes = 3
     package static let kills = 6
 
@@ -121,8 +120,8 @@ package enum EndCause: Hashable, Sendable {
     case orderly
 }
 
-/// Counts recent SIGKILLs that this host's workers got from outside. A kill proves nothing about a push while other workers are
-/// killed too.
+/// Counts recent SIGKILLs that this host's workers got from outside. If other workers are killed too, a kill is no sign that a
+/// push crashes its worker.
 package struct RecentKills: Hashable, Sendable {
     package var window: Duration = .seconds(60)
     private var kills: [Instant] = []
@@ -142,8 +141,8 @@ package struct RecentKills: Hashable, Sendable {
 
 /// Detects that a child process hangs: several checks find no sign of life.
 ///
-/// Only time in which this process itself ran counts. If this process or the machine stopped, the child's signs of
-/// life may be unread, or the child may have stopped too.
+/// Only time in which this process itself ran counts. While this process or the machine was stopped, this process could not read
+/// signs of life, and the child may have been stopped too.
 package struct Watchdog: Hashable, Sendable {
     /// A child counts as hung after this long without a sign of life.
     package static let timeout = Duration.seconds(10)

@@ -1,8 +1,8 @@
 /// The workers of a host: the number of workers, which workers serve, and which shards each worker serves.
 ///
-/// Workers have numbers from 0. While a worker is excluded (its process does not run) or quiet, other workers serve its shards; a
-/// fixed rule selects these workers. The shards return to the worker when it serves again. Meanwhile, the other workers
-/// keep their own shards.
+/// Workers have numbers from 0. A worker is excluded while its process does not run. Other workers serve the shards of an
+/// excluded or quiet worker; a fixed rule selects these workers. The shards return to the worker when it serves again. Meanwhile,
+/// the other workers keep their own shards.
 package struct WorkerPlacement: Sendable {
     /// The number of workers that should run.
     package private(set) var size: Int
@@ -43,7 +43,7 @@ package struct WorkerPlacement: Sendable {
     /// needed.
     package var isDisturbed: Bool { isQuiet || !excluded.isEmpty || !quiet.isEmpty }
 
-    /// The workers that are quiet while other workers are not quiet.
+    /// The workers that were made quiet one by one, not together with the whole host.
     package var quietWorkers: [Int] { quiet.sorted() }
 
     package func isExcluded(_ worker: Int) -> Bool { excluded.contains(worker) }
