@@ -65,10 +65,10 @@ package struct SimulatorOptions: Sendable {
     package var asksForCertificates = true
     /// Further accepted keys besides the key in ``folder``.
     package var keys: [Key] = []
-    /// The topics of keys by key id, which replace ``Key/topics``. The key in ``folder`` may have topics here, too.
+    /// The topics of keys by key id, which replace ``Key/topics``. The dictionary may also contain the key in ``folder``.
     package var keyTopics: [String: [String]] = [:]
-    /// The environments of keys by key id, which replace ``Key/environment``. The key in ``folder`` may have an
-    /// environment here, too.
+    /// The environments of keys by key id, which replace ``Key/environment``. The dictionary may also contain the key in
+    /// ``folder``.
     package var keyEnvironments: [String: Environment] = [:]
     /// The lifetime of a provider token in seconds.
     package var tokenLifetime: Int64 = 3_600
@@ -97,8 +97,8 @@ package struct SimulatorOptions: Sendable {
     package var faults: [String] = []
     /// The seed of all random decisions except the ids that the gateway creates.
     package var seed: UInt64 = 1
-    /// The seed of the ids that the gateway creates. The seed is random, so that a restarted gateway does not create
-    /// the ids of its last run again.
+    /// The seed of the ids that the gateway creates. The default is random, so that a restarted gateway does not create the ids
+    /// of its last run again.
     package var idSeed = UInt64.random(in: .min ... .max)
 
     /// A file that gets one JSON line for each request. The line is appended before the response is written.
@@ -109,7 +109,7 @@ package struct SimulatorOptions: Sendable {
     package var doneFile: String?
     /// Whether the ledger and a counter warn about accepted payloads that are not JSON objects.
     package var checksPayloads = true
-    /// Whether different tokens and repeated `apns-id`s are counted. Each token or id needs at least 8 bytes of
+    /// Whether the gateway counts the distinct tokens and the repeated `apns-id`s. Each token or id needs at least 8 bytes of
     /// memory.
     package var countsDistinct = false
     /// The path of the control socket; nil: no control socket.

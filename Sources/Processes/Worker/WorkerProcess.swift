@@ -110,8 +110,8 @@ package import Supervision
             return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
-        // Connections that close at the end have one more loop turn after this object is released, and may call this
-        // closure.
+        // After this object is released, closing connections have one more loop turn and may call this closure, so the closure
+        // keeps only a weak reference.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
             self?.life.send(notice)
@@ -228,8 +228,8 @@ package import Supervision
         }
     }
 
-    /// Handles a shard that another host owns although this host's coordinator claims it: worker and
-    /// coordinator restart.
+    /// Handles a shard that another host owns although this host's coordinator has given the shard to this worker. The worker
+    /// exits, and worker and coordinator start again.
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
         log.warning("another host owns a shard of this worker: the worker exits", metadata: ["app": "\(app)"])

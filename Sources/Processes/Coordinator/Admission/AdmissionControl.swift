@@ -6,13 +6,13 @@ import StoreProtocol
 
 /// Opens or closes admission for each app of this host once a second, by Redis's memory and the app's limits.
 ///
-/// If several hosts have an app, each of these hosts updates the app's admission. A repeated update has no effect.
+/// If several hosts have an app, each of these hosts updates the app's admission, and the repeated updates do no harm.
 @Loop final class AdmissionControl {
     private let registry: FarmRegistry
     private let shards: Int
     private let log: Logger
     private var policy = AdmissionPolicy()
-    /// By app, the number of pushes in batches and in the results stream, as Redis last counted them.
+    /// For each app, the number of pushes in batches and in the results stream, as Redis last counted them.
     private var open: [String: Int] = [:]
     /// The sum of the open pushes of all apps.
     var openPushes: Int { open.values.reduce(0, +) }

@@ -10,7 +10,7 @@ import StoreProtocol
 struct HostClaim {
     enum Observation: Equatable {
         case ours
-        /// Another process has the name. Its claim expires after this time if the process writes no heartbeat.
+        /// Another process has the name. If that process writes no heartbeat, its claim expires after this time.
         case held(for: Duration)
         case lost
     }

@@ -15,7 +15,7 @@ import Glibc
     /// The nonce of the lock's previous holder; empty if there was no holder, or if the holder's workers may be
     /// alive.
     let predecessor: String
-    /// Whether workers of the previous coordinator may be alive.
+    /// Whether workers of the previous coordinator may still run.
     let hasOrphans: Bool
     let own: Int32
 

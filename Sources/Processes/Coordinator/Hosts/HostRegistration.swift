@@ -5,14 +5,14 @@ import StoreProtocol
 /// This host's entry in the farm's registry: claims the host's name, writes heartbeats, and observes the other hosts.
 @Loop final class HostRegistration {
     private unowned let context: HostContext
-    /// How long a host counts as live without a heartbeat. Leases last longer, so the new owner of a failed host's
-    /// shard already knows which host has failed.
+    /// How long a host counts as live without a heartbeat. Leases last longer. So, when a failed host's leases expire, the other
+    /// hosts already know that the host has failed.
     private static let heartbeatLifetime = Duration.seconds(6)
 
     /// The live hosts, and the shards that each live host should own.
     private(set) var membership: Membership
-    /// The nonce of the predecessor of this process if the predecessor is known to have exited, else empty. This host
-    /// replaces the heartbeat of an exited predecessor at once.
+    /// The nonce of this process's predecessor; empty unless the predecessor has certainly exited. This host replaces the
+    /// heartbeat of an exited predecessor at once.
     var predecessor = ""
     private var claim = HostClaim()
     /// Writes the heartbeat soon. Several calls cause only one heartbeat.
@@ -61,8 +61,8 @@ import StoreProtocol
 
     /// Kills hanging children and writes the heartbeat. Call it once a second.
     ///
-    /// While the predecessor has the host's name, this process only reads the live hosts. While the successor has the
-    /// name, this function does nothing.
+    /// While the predecessor has the host's name, this process only reads the live hosts and writes no heartbeat of its own.
+    /// While the successor has the name, this function only kills hanging children.
     func sendHeartbeat() async {
         context.fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
@@ -110,7 +110,8 @@ import StoreProtocol
             metadata: ["host": "\(context.host)", "until": "\(remaining)"])
     }
 
-    /// Stops this process. Another process took the host's name while this process was suspended for a long time.
+    /// Stops this process. The reason is that another process took the host's name while this process was suspended for a long
+    /// time.
     private func loseName() {
         guard context.lifecycle.failure == nil else { return }
         context.log.critical(

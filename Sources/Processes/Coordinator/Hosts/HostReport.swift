@@ -40,8 +40,8 @@ import StoreProtocol
         }
     }
 
-    /// Problems of the configuration file and of credential files. Until a problem is solved, the host uses the
-    /// contents that it read before.
+    /// Problems of the configuration file and of credential files. Until the user corrects a faulty file, the host uses the last
+    /// correct contents of the file.
     private var problems: [String] {
         let credentials = context.apps.all.compactMap { app in
             app.credentials.pauseReason == nil

@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Finds hosts that ended without leaving the registry. Only the first of the live hosts searches.
+/// Finds hosts that ended without removing their entries from the registry. Only the first live host searches.
 @Loop final class MissingHosts {
     private unowned let context: HostContext
     private(set) var names: [String] = []
@@ -21,7 +21,7 @@ import StoreProtocol
             (names, lostApps) = (missing.map(\.name), Set(missing.flatMap(\.apps)))
             let hosts = context.registration.membership.hosts
             let present = Set(hosts.map(\.name))
-            // A drained host lists no apps in the registry, but still has its apps.
+            // A drained host lists no apps in the registry, so the apps of this host are added here: their alerts must stay.
             let served = Set(hosts.flatMap(\.apps)).union(context.apps.names)
             for raised in try await context.registry.activeAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }

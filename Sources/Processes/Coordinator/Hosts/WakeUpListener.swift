@@ -17,7 +17,8 @@ import StoreProtocol
         let subscriber = RedisSubscriber(
             context.settings, channels: [Array(FarmKeys.commands.utf8)] + channels)
         subscriber.onMessage = { [unowned self] channel, message in receive(message, on: channel) }
-        // Messages from before the subscription are lost, so everything is read now.
+        // Messages from before the subscription are lost. So this host reads operators' commands now and treats every shard as if
+        // a wake-up had named it.
         subscriber.onReady = { [unowned self] in
             carryOut(.operation)
             for app in context.apps.names { context.wakeUps.note(0..<context.shardCount, of: app) }

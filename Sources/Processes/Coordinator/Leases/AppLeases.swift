@@ -8,7 +8,7 @@ import StoreProtocol
 @Loop final class AppLeases {
     /// The result of one call of ``runRound()``.
     enum Outcome {
-        /// Redis has confirmed the leases. The lifetime of the leases counts from the moment before the call.
+        /// Redis has confirmed the leases. The lifetime of the leases counts from the start of the call.
         case kept
         /// Redis failed temporarily. Leases that Redis confirmed earlier stay valid until they expire.
         case pending
@@ -20,7 +20,7 @@ import StoreProtocol
     var onChange: @Loop () -> Void = {}
     /// Reclaims batches that previous owners of these shards had checked out. Returns false if Redis failed.
     var onAcquired: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
-    /// Called when leases were released, so that other hosts can acquire them.
+    /// Called when leases were released, to inform the other hosts, which can acquire the leases now.
     var onRelease: @Loop () -> Void = {}
 
     /// The leases that this host holds.
@@ -63,8 +63,8 @@ import StoreProtocol
             held.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
-            // The app's leases must expire at once. The workers' lease clock would not make them expire, because all
-            // apps share this clock, and the rounds of the other apps keep advancing it.
+            // Give up the app's leases here. All apps share the workers' lease clock, and the rounds of the other apps keep
+            // advancing this clock, so the clock would not stop the app's pushes.
             expire()
             return .refused
         }
@@ -92,7 +92,7 @@ import StoreProtocol
         if held.takeChange() { onChange() }
     }
 
-    /// Gives up all leases, because Redis has not confirmed them in time.
+    /// Gives up all leases, because Redis refused them or did not confirm them in time.
     func expire() {
         guard held.isOwner else { return }
         log.error("leases expired")
@@ -119,7 +119,7 @@ import StoreProtocol
         passChangeOn()
     }
 
-    /// Begins to withdraw all leases. No lease is acquired any more.
+    /// Begins to withdraw all leases of the app, and acquires no lease of the app any more.
     func handOverAll() {
         held.handOverAll(at: .now)
         passChangeOn()

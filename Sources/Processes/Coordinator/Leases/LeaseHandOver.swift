@@ -52,8 +52,8 @@ import EventLoop
         context.leases.renewSoon()
     }
 
-    /// Releases leaving shards that no worker uses. A worker does not use a shard if the worker does not run, is
-    /// quiet, or has released the shard.
+    /// Releases the leases of leaving shards that no worker uses. A worker uses a shard until the worker releases the shard, or
+    /// until its process has exited and its batches were reclaimed.
     func releaseUnheldShards(of app: HostedApp) {
         shardsBecameEmpty(
             app.leases.held.leaving.filter { context.shards.holder(of: $0, app) == nil }, of: app)
@@ -64,8 +64,8 @@ import EventLoop
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
         guard app.leases.held.shardsEmptied(numbers) else { return }
-        // Begin to hand over the next few shards at once. If these shards waited for the next heartbeat, the
-        // hand-over of all shards would take many seconds.
+        // Begin to hand over the next few shards at once. If the next shards waited for the next heartbeat, the hand-over of all
+        // shards would take many seconds.
         handOverNext(of: app)
         context.leases.wake()
     }

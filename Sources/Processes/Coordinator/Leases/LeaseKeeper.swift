@@ -49,8 +49,7 @@ import Leasing
         }
     }
 
-    /// Renews the leases of several apps at once, so that an app with many batches to reclaim hardly delays the other
-    /// apps.
+    /// Renews the leases of several apps at once. So if one app reclaims many batches, the other apps hardly wait.
     ///
     /// - Returns: whether Redis has confirmed all leases. An app whose leases Redis refuses has no leases left, and
     ///   does not count.
@@ -70,7 +69,7 @@ import Leasing
         wakeUp.signal()
     }
 
-    /// Ends the delay between two rounds early, so that the leases of apps with a pending event are renewed now.
+    /// Ends the delay between two rounds early, so that apps whose leases are due get a round now.
     func wake() { wakeUp.signal() }
 
     /// Keeps the count of an app's lost leases when the app is removed.

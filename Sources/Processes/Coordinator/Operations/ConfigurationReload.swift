@@ -44,7 +44,7 @@ import StoreProtocol
         return describe(differences, waiting) + resumeAfterReload()
     }
 
-    /// Retries workers that failed to start, and ends a drain, as part of a reload.
+    /// Starts workers again that failed to start, and ends a drain, because a reload does both.
     /// - Returns: a text that tells the operator whether the host takes work.
     private func resumeAfterReload() -> String {
         context.fleet.retryFailedWorkers()
@@ -67,8 +67,8 @@ import StoreProtocol
 
     /// Reads and checks the credential files that the apps name. The credentials are not used yet.
     ///
-    /// - Returns: for each app that is paused because it lacks credentials, why its credentials still cannot be loaded.
-    /// - Throws: if the credential files of any other app are faulty.
+    /// - Returns: a text for each paused app whose credentials still cannot be loaded, with the reason.
+    /// - Throws: if the credential files of an app that is not paused are faulty.
     private func checkCredentials(of next: Configuration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {

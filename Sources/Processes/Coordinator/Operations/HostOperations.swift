@@ -22,14 +22,14 @@ import PushModel
 
     /// Reads the commands that operators have put into Redis for this host.
     ///
-    /// During an upgrade, only the coordinator with the host's name reads commands. The coordinator without the name
-    /// does not know about the upgrade, and operators' commands are not for its workers.
+    /// During an upgrade, only the coordinator with the host's name reads commands. The coordinator without the name reads no
+    /// commands, because operators' commands are not for its workers.
     func read() async {
         guard context.lifecycle.nameHolder == .thisProcess else { return }
         await consumer.readNew()
     }
 
-    /// Waits a few seconds until the operators who stopped the host have received their replies.
+    /// Waits up to 5 seconds until all running commands, such as the command that stops the host, have replied.
     func waitForReplies() async {
         _ = await context.changes.until(.now + .seconds(5)) { consumer.underWay.isEmpty }
     }
@@ -103,7 +103,7 @@ import PushModel
         return context.fleet.slots[index]
     }
 
-    /// Applies at once the pauses, rates and desired state that Redis stores.
+    /// Reads the pauses, the rates and the desired state from Redis and applies them at once.
     private func followStoredState() async -> String {
         await context.desired.apply()
         for app in context.apps.all { await app.credentials.refresh() }

@@ -7,7 +7,7 @@ import PushModel
     private let reply: @Loop (OperatorReply) async -> Void
     private var pending: OperatorReply?
     private var replying: Task<Void, Never>?
-    /// Whether the last reply was sent or could not be sent.
+    /// Whether the last reply is done: sent, or lost because it could not be sent.
     private(set) var hasEnded = false
 
     init(host: String, reply: @escaping @Loop (OperatorReply) async -> Void) {
@@ -17,7 +17,7 @@ import PushModel
     /// Reports progress as a text for people. If sending is slow, only the latest text is sent.
     func progress(_ text: String) { say(OperatorReply(host: host, state: .working, text: text)) }
 
-    /// Sends the last reply. No further reply is sent.
+    /// Sends the last reply and waits until it is sent.
     func end(_ reply: OperatorReply) async {
         say(reply)
         await replying?.value
@@ -39,7 +39,7 @@ import PushModel
 
 /// Makes operators' changes of workers or leases run one at a time.
 @Loop final class OperationLock {
-    /// The change that is running.
+    /// The name of the running change; nil if no change is running.
     private var current: String?
 
     var isUnderWay: Bool { current != nil }

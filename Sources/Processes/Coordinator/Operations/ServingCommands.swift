@@ -75,7 +75,7 @@ import FarmPolicy
 
     // MARK: resume
 
-    /// Ends the effect of ``quiet(_:_:_:)`` and ``drain(_:_:_:)``.
+    /// Makes the host or the worker take new work again after ``quiet(_:_:_:)`` or ``drain(_:_:_:)``.
     func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(OperationRefusal) -> String {
         guard let slot else { return resumeHost(isDry) }
         let name = "worker \(slot.index)"

@@ -8,8 +8,8 @@ import EventLoop
 
     /// - Parameters:
     ///   - slot: the worker to restart; nil means all workers and the intake.
-    ///   - isRolling: whether each worker is drained first, and must deliver again before the next worker is
-    ///     restarted.
+    ///   - isRolling: whether each worker is drained before its restart, and the next restart follows when this worker delivers
+    ///     again.
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
@@ -40,7 +40,7 @@ import EventLoop
             try await context.shards.drain(slot.index)
         }
         try await replace(slot)
-        // The next worker is restarted when this worker delivers again, or has nothing to deliver.
+        // Wait until this worker delivers again or has nothing to deliver, because the caller then restarts the next worker.
         let from = slot.heartbeat.delivered + slot.heartbeat.failed
         _ = await context.changes.until(.now + .seconds(20)) {
             let settled = slot.heartbeat.delivered + slot.heartbeat.failed

@@ -3,7 +3,7 @@ import StoreProtocol
 
 /// Moves delayed batches to the ready lists when their start or retry is due.
 ///
-/// Every host runs one promoter for each app. Redis moves each batch only once.
+/// Every host runs one promoter for each app. Redis moves each batch only once, even if several promoters ask.
 @Loop final class Promoter {
     private let context: AppContext
     private let wakeUp = AsyncEvent()
@@ -12,8 +12,8 @@ import StoreProtocol
     private var due: UInt64 = 0
     private var isInTrouble = false
 
-    /// The longest time between two checks. The limit is necessary, because other hosts do not tell this host of the
-    /// batches that they delay.
+    /// The longest time between two checks. The limit is necessary, because this host does not know when the batches are due that
+    /// other hosts have delayed.
     private static let poll: UInt64 = 1000
 
     init(_ context: AppContext) {

@@ -105,8 +105,8 @@ extension ResultsConsumer {
         hasGroup = true
     }
 
-    /// - Parameter untilEmpty: whether to read until the stream has no new entry, as the last round must. All other
-    ///   rounds leave entries that arrive during the round to the next round, which settles more entries at once.
+    /// - Parameter untilEmpty: whether to read until the stream has no new entry, as in the last round. Any other round ends
+    ///   earlier, so that the next round settles more entries at once.
     private func settleNew(untilEmpty: Bool) async throws(StoreError) {
         var hasSettled = false
         while true {
@@ -150,7 +150,7 @@ extension ResultsConsumer {
         isClaimDue = false
     }
 
-    /// Throws if a key of the wrong type blocks settling. The caller then reads the entries again later.
+    /// Throws if a key of the wrong type blocks settling, so that the caller reads the entries again later.
     private func throwIfKeyIsBroken() throws(StoreError) {
         if let brokenKey = sender.brokenKey { throw .wrongType(key: brokenKey) }
     }

@@ -8,7 +8,7 @@ import StoreProtocol
     private let context: AppContext
     private var plan: SettlePlan
     private var random = SystemRandomNumberGenerator()
-    /// Whether entries that this host has read may still be unsettled.
+    /// Whether some entries that this host has read may be unsettled, so that the host must read its pending entries again.
     var isBehind = true
     /// The key whose wrong type blocks settling.
     var brokenKey: String?
@@ -51,7 +51,7 @@ import StoreProtocol
     }
 
     /// - Parameters:
-    ///   - records: the results records of the settlements; may contain further records.
+    ///   - records: the results records of the settlements; further records are ignored.
     ///   - hasOnlyCounts: whether the settlements contain only counts, because Redis refused the complete settlements.
     private func send(_ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool = false) {
         context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
@@ -83,8 +83,8 @@ import StoreProtocol
         } else if case .wrongType(let key) = error {
             (isBehind, brokenKey) = (true, key)
         } else if settlements.count > 1 {
-            // A single settlement may be the cause of the refusal, so each settlement is sent alone. The faulty
-            // settlement then does not block the others.
+            // One faulty settlement may be the cause of the refusal. So each settlement is sent alone, and a faulty settlement
+            // blocks no other settlement.
             for settlement in settlements { send([settlement], of: records) }
         } else if let id = settlements.first?.entry {
             // If the settlement with only counts was refused, too, the entry stays in the stream, and the reason of the

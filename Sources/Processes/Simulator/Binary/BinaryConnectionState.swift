@@ -48,8 +48,8 @@ struct BinaryConnectionState {
 
     private(set) var end: End?
     private(set) var last = FramePosition()
-    /// This connection's random numbers. Some faults apply to a share of the connections; these numbers decide whether
-    /// such a fault applies to this connection.
+    /// This connection's random numbers. Some faults apply only to a share of the connections. The numbers decide whether a fault
+    /// applies to this connection.
     private let draws: (closing: Double, shutdown: Double)
 
     init(random: inout SeededRandom) {
@@ -85,7 +85,7 @@ struct BinaryConnectionState {
         return refuse(position, .protocolError, naming: identifier, faults, &random)
     }
 
-    /// Handles a byte that is not a known command. The bytes after it cannot be parsed.
+    /// Handles a byte that is not a known command. All bytes after this byte cannot be parsed.
     mutating func takeUnknownCommand(
         faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
@@ -197,7 +197,7 @@ struct BinaryJudge {
         }
     }
 
-    /// Whether the token is all zero. A client sends such a token if it forgets to fill the token's array.
+    /// Whether the token is all zero. A client sends an all-zero token if the client forgets to fill the token's array.
     private static func isZero(_ token: UnsafeRawBufferPointer) -> Bool {
         token[0] == 0 && token.allSatisfy { $0 == 0 }
     }

@@ -20,7 +20,7 @@ package struct BinaryCounters: Sendable {
     /// Replies that were sent only in part.
     package internal(set) var cutReplies = 0
     package internal(set) var shutdowns = 0
-    /// Connections that the gateway closed without a refused frame.
+    /// Connections that the gateway closed without a reply, although no frame was refused.
     package internal(set) var causelessCloses = 0
     /// Connections that ended in the middle of a frame.
     package internal(set) var halfFrames = 0

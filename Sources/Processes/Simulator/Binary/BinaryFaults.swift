@@ -35,7 +35,7 @@ package struct BinaryFaults: Hashable, Sendable {
     package struct Ending: Hashable, Sendable {
         /// The number of accepted frames; 0 means that the connection ends before the first frame.
         var every: Int
-        /// The share of the connections that end this way.
+        /// The share of the connections to which this fault applies.
         var share: Double
         /// The delay between the last accepted frame and the close. Frames that arrive during the delay are discarded.
         var delay = Latency.none

@@ -30,7 +30,7 @@ import Transport
     }
 
     /// The size in bytes of the receive buffer of a connection that is read slowly. The buffer holds two TCP segments
-    /// of the loopback interface. With a smaller buffer, the client's TCP timers would delay its output.
+    /// of the loopback interface. With a smaller buffer, TCP timers would delay the client's output.
     private static let slowBuffer = 128 << 10
 
     init(
@@ -189,8 +189,7 @@ import Transport
         case .replying:
             if let reply = end.reply {
                 send(reply, end)
-                // Send each byte in its own turn of the loop. Bytes that are written in the same turn are sent
-                // together.
+                // Send each byte in a separate turn of the loop, because bytes that are written in one turn are sent together.
                 if let pause = end.pause, replied < end.replyLength {
                     return wait(max(1, pause.draw(&gateway.random)))
                 }
@@ -216,7 +215,7 @@ import Transport
     func loopTurnEnded() {
         gateway.flushLedger()
         guard phase == .leaving else { return }
-        // Read and record the frames that have arrived. Unread bytes would turn the close into a TCP reset.
+        // Read and record the frames that have arrived, because unread bytes would turn the close into a TCP reset.
         stream.readNow()
         guard phase == .leaving else { return }
         gateway.flushLedger()

@@ -7,7 +7,8 @@ struct KeyRing {
     struct Checked {
         let parts: ProviderTokenParts
         let isSigned: Bool
-        /// Why this gateway refuses the tokens of the key although their signatures are valid; nil if it accepts them.
+        /// Why this gateway refuses all tokens of the key, even tokens with a valid signature; nil if the gateway accepts tokens
+        /// of the key.
         let refusal: Reason?
         let topics: TopicRules
     }

@@ -68,15 +68,15 @@ import PushModel
         return push
     }
 
-    /// The time of the model at the Unix time of the `apns-expiration` header. The result for a time before the start
-    /// is 0, because APNs tries once to deliver a push that has already expired.
+    /// Converts the Unix time of the `apns-expiration` header into the model's time. A push that expired before the model's start
+    /// gets time 0, because APNs tries once to deliver an expired push.
     private func expiration(_ text: UnsafeRawBufferPointer) -> ModelTime {
         guard let seconds = Decimal.read(text) else { return .never }
         let rest = seconds.multiplied(saturating: 1000).adding(saturating: -wallStart)
         return ModelTime(milliseconds: Int64(clamping: Double(max(0, rest)) * fleet.population.timeFactor))
     }
 
-    /// The hash of the collapse id, which is never 0; 0 if the push has no collapse id.
+    /// A hash of the collapse id. The hash is 0 only if the push has no collapse id.
     private static func hash(_ collapseID: UnsafeRawBufferPointer?) -> UInt32 {
         guard let collapseID, !collapseID.isEmpty else { return 0 }
         return UInt32(truncatingIfNeeded: XXH64.hash(collapseID, seed: 0)) | 1

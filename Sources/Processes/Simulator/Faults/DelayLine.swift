@@ -22,7 +22,7 @@ struct DelayLine {
         times.insert(due, at: (times.lastIndex { $0 < due } ?? -1) + 1)
     }
 
-    /// Removes and returns the earliest group if it is due, in the order in which its responses were added.
+    /// Removes and returns the earliest group if it is due. The responses of a group are in the order in which they were added.
     mutating func takeDue(_ now: UInt64) -> [Waiting]? {
         guard let due = times.first, due <= now else { return nil }
         times.removeFirst()

@@ -65,7 +65,7 @@ package struct Faults: Hashable, Sendable {
         return nil
     }
 
-    /// The response that a ``ImposedResponse`` fault sets for a request at `now`, in milliseconds since 1970.
+    /// The response that the fault ``ImposedResponse`` gives to a request at the time `now`, in milliseconds since 1970.
     func imposed(at now: Int64, _ random: inout SeededRandom) -> Reply? {
         guard let imposedResponse, now < imposedResponse.until,
             imposedResponse.share >= 1 || random.happens(imposedResponse.share)

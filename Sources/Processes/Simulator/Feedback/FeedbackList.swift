@@ -40,12 +40,12 @@ struct FeedbackList {
     }
 }
 
-/// The lists of all topics. Tokens without a topic are in a list of their own; they go to the first client that reads.
+/// The lists of all topics. Tokens without a topic are in a separate list and go to the first client that reads.
 struct FeedbackTable {
     private var lists: [String: FeedbackList] = [:]
     /// The number of tuples added to the lists since the start.
     private(set) var listed = 0
-    /// The number of tuples removed from the lists since the start, because a client reads them.
+    /// The number of tuples that clients have read since the start.
     private(set) var read = 0
 
     var count: Int { lists.values.reduce(0) { $0 + $1.count } }

@@ -58,8 +58,8 @@ import Transport
     }
 }
 
-/// One connection to the feedback service. A tuple is removed from the list when the socket has room for the tuple. So
-/// two clients that read at the same time get different tuples, and a tuple that the network loses is not sent again.
+/// One connection to the feedback service. A tuple is removed from the list as soon as it is passed to the socket. So two clients
+/// that read at the same time get different tuples, and a tuple that the network loses is not sent again.
 @Loop final class FeedbackReader: TurnListener {
     private let server: FeedbackServer
     private let stream: ByteStream

@@ -7,7 +7,7 @@ import HTTP2
     private static let notice = Duration.milliseconds(100)
 
     private let session: ServerSession
-    /// The highest stream that is processed.
+    /// Requests on streams above this stream are not processed.
     private var lastStream = Int32.max
     private var newestHandled: Int32 = 0
     private var timer: Timer?
@@ -16,8 +16,8 @@ import HTTP2
 
     var hasBegun: Bool { lastStream != .max || timer != nil }
 
-    /// Returns whether the request on this stream is processed. The last stream that the final GOAWAY names is not
-    /// lower than the stream of any processed request.
+    /// Returns whether the request on this stream is processed. The final GOAWAY names the highest stream whose request was
+    /// processed.
     func admits(_ stream: Int32) -> Bool {
         guard stream <= lastStream else { return false }
         newestHandled = max(newestHandled, stream)
@@ -25,7 +25,7 @@ import HTTP2
     }
 
     /// - Parameters:
-    ///   - isAnnounced: whether a GOAWAY that names no last stream is sent first.
+    ///   - isAnnounced: whether a GOAWAY without a last stream is sent first, as an announcement.
     ///   - hasOutput: called when the session has output.
     func begin(isAnnounced: Bool, reason: String?, hasOutput: @escaping @Loop () -> Void) {
         if isAnnounced {

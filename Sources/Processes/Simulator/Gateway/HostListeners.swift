@@ -19,7 +19,7 @@ import Transport
         acceptDelay: @escaping @Loop (String) -> Duration = { _ in .zero },
         onStream: @escaping @Loop (ByteStream, String) -> Void
     ) async throws(SimulatorError) {
-        // A port that the system has chosen for the first address may be in use on another address. In this case, try
+        // A port that the system has chosen for the first address may be in use on another address. If the port is in use, try
         // again with another port.
         for attempt in 1... {
             do {

@@ -7,7 +7,7 @@ import PushModel
 struct PushJudge {
     enum Verdict {
         case reply(Reply)
-        /// The token's pushes never get a response.
+        /// The push gets no response, because its token is set to be silent.
         case silent
     }
 

@@ -21,8 +21,8 @@ import Transport
     private let goAwaySender: GoAwaySender
     /// How long the gateway waits, after GOAWAY, until the client closes its side.
     ///
-    /// If the gateway closed the connection with unread bytes, TCP would reset the connection, and the client would
-    /// lose the responses that it has not read.
+    /// If the gateway closed the connection before it has read all bytes of the client, TCP would reset the connection, and the
+    /// client would lose responses.
     private static let lingerTime = Duration.seconds(5)
     private static let streamLimitText = "Maximum active streams violated for this endpoint."
     private var lingerTimer: Timer?
@@ -173,7 +173,8 @@ import Transport
         }
     }
 
-    /// Records a request that the session refused unread: the stream is above a lowered limit, or the header list is too large.
+    /// Records a request that the session refused without reading it, because the stream is above a lowered limit or the header
+    /// list is too large.
     private func refusedUnread(_ number: Int32, _ reason: String) {
         gateway.counters.requests += 1
         gateway.counters.refusedStreams += 1

@@ -25,8 +25,8 @@ import Transport
     /// When the current requests arrived, in microseconds since 1970. The time is read once for all requests that
     /// arrive together.
     private(set) var moment = WallClock.microseconds
-    /// The time of ``moment`` by the loop's clock. The delays of responses start at this time. So the ledger never
-    /// shows a response before its delay has ended, even if a turn of the loop takes long.
+    /// The time of ``moment`` by the loop's clock. The delays of responses count from this time. So the ledger never shows a
+    /// response before its delay has ended, even if a turn of the loop takes long.
     private var arrival = Loop.milliseconds
     var now: Int64 { moment / 1000 }
     private let log: Logger

@@ -1,4 +1,5 @@
-/// How many streams a client may open on one connection: 1 at first and after some refusals, else the gateway's limit.
+/// How many streams a client may have open on one connection: 1 at first and after some refusals, otherwise the limit of the
+/// gateway.
 struct StreamLimit {
     private var limit: UInt32
     private var isRaised: Bool

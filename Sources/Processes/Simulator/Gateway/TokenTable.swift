@@ -6,8 +6,8 @@ import PushModel
 ///
 /// A prefix has eight digits, so a random token matches one of the prefixes only once in 600 million.
 struct TokenTable {
-    /// The built-in prefixes. A token that begins with `dead0001` is unregistered since a Unix time, which the next
-    /// eight hexadecimal digits give.
+    /// The built-in prefixes. In a token that begins with `dead0001`, the next eight hexadecimal digits are the Unix time since
+    /// which the token is unregistered.
     static let prefixes: [(digits: StaticString, meaning: String)] = [
         ("bad00000", "bad"), ("bad10000", "wrong-topic"), ("bad20000", "wrong-environment"),
         ("dead0000", "unregistered"), ("fade0000", "expired"), ("f100d000", "throttled"),

@@ -13,7 +13,7 @@ package struct Counters: Sendable {
     package internal(set) var refusedStreams = 0
     package internal(set) var resetStreams = 0
     package internal(set) var silentStreams = 0
-    /// Streams above the last stream that a GOAWAY named.
+    /// Streams that were not processed, because they are above the last stream that a GOAWAY named.
     package internal(set) var unprocessedStreams = 0
     /// Streams that the client reset before it got the response.
     package internal(set) var abandonedStreams = 0

@@ -16,7 +16,7 @@ import POSIX
         var moment: Int64
         var connection: Int64
         var stream: Int32
-        /// The request; nil if the session refused it unread.
+        /// The request; nil if the session refused the request without reading it.
         var request: ServerRequest?
         /// The id in the response.
         var id: UnsafeRawBufferPointer?
@@ -25,7 +25,7 @@ import POSIX
         var status: UInt16
         var reason: String?
         var warning: String?
-        /// True if a fault lost the response after the push was accepted.
+        /// True if a fault dropped the response of a processed request, whose status is `status`.
         var isLost = false
 
         fileprivate var size: Int {
@@ -100,7 +100,8 @@ import POSIX
         text.clear()
     }
 
-    /// Hashes a payload, unless it equals the last payload. A job's payload usually arrives many times in a row.
+    /// Hashes a payload, unless the payload equals the last payload, whose hash is kept. A job's payload usually arrives many
+    /// times in a row.
     private func hash(_ body: UnsafeRawBufferPointer) {
         let isSame =
             body.count == hashed.count

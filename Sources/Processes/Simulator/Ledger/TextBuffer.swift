@@ -1,8 +1,8 @@
 import APNs
 import PushModel
 
-/// A text buffer for appending without allocation. Room is reserved once per line, and then each piece is written without a
-/// check.
+/// A text buffer for appending without allocation. The caller reserves room once for each line, so that the pieces of the line
+/// are written without a check of the room.
 struct TextBuffer: ~Copyable {
     private var storage: UnsafeMutableRawBufferPointer
     private(set) var count = 0

@@ -99,11 +99,11 @@ struct ProviderTokenParts: Hashable, Sendable {
 
 /// Decides which provider tokens one connection of a gateway accepts.
 ///
-/// The first accepted token binds the connection to its team and key. A token is valid for an hour. A different token is
-/// accepted at the earliest 20 minutes after the previous token. Times are seconds since 1970. The caller must check
-/// the signature.
-/// - Source: Apple, "Establishing a token-based connection to APNs". Apple does not document the reasons for a token of
-///   another team and for an `iat` in the future; this project has chosen them.
+/// The first accepted token binds the connection to its team and key. By default, a token is valid for an hour, and a different
+/// token is accepted at the earliest 20 minutes after the previous token. Times are seconds since 1970. The caller must check the
+/// signature.
+/// - Source: Apple, "Establishing a token-based connection to APNs". Apple does not document the reasons of two refusals: a token
+///   of another team, and an `iat` in the future. This project has chosen these reasons.
 struct ProviderTokenRules: Hashable, Sendable {
     let lifetime: Int64
     let updateInterval: Int64
@@ -136,7 +136,7 @@ struct ProviderTokenRules: Hashable, Sendable {
         return nil
     }
 
-    /// Judges the last accepted token when it is sent again.
+    /// Returns why the last accepted token is refused when a client sends it again; nil if the token is still valid.
     func refusalOfRepeated(now: Int64) -> Reason? {
         guard let accepted else { preconditionFailure("no provider token was accepted before") }
         return now - accepted.issuedAt <= lifetime ? nil : .expiredProviderToken

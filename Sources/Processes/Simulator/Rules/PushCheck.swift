@@ -8,7 +8,7 @@ import PushModel
 /// empty payload, payload too large. A push without `apns-push-type` is an alert.
 /// The check of an accepted push allocates no memory.
 ///
-/// The order is this project's choice, because the reason that APNs gives for a push with several faults is not known.
+/// This project has chosen the order, because it is not known which reason APNs gives for a push with several faults.
 enum PushCheck {
     /// The result of checking a connection's credentials.
     enum CredentialOutcome: Hashable, Sendable {
@@ -29,9 +29,9 @@ enum PushCheck {
     }
 
     /// - Parameters:
-    ///   - credentials: called once, and only when method and path are right.
-    ///   - tokenState: called once, and only when all headers are right and the token is well-formed hexadecimal of
-    ///     a length within `JobLimits.tokenBytes`.
+    ///   - credentials: called at most once, and only if method and path are right.
+    ///   - tokenState: called at most once, and only if all headers are right and the token is well-formed hexadecimal of a
+    ///     length within `JobLimits.tokenBytes`.
     static func check(
         _ push: ReceivedPush, credentials: () -> CredentialOutcome,
         tokenState: (UnsafeRawBufferPointer) -> TokenState
@@ -113,7 +113,7 @@ enum PushCheck {
 
 /// A push as a gateway receives it: the header values as they arrived, nil if absent.
 ///
-/// The value is valid only while the received bytes are valid, and exists only on the stack.
+/// The header values point into the received bytes, so they are valid only as long as these bytes.
 struct ReceivedPush {
     var method: UnsafeRawBufferPointer?
     var path: UnsafeRawBufferPointer?

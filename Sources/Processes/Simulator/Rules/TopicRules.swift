@@ -11,8 +11,8 @@ struct TopicRules: Hashable, Sendable {
 
     private let credentials: CredentialKind
 
-    /// Creates the rules for a provider token: the token may push to `bundles` with all suffixes or, if `bundles` is
-    /// nil, to all bundle ids except `others`.
+    /// Creates the rules for a provider token: the token may push to `bundles`, alone or with a suffix. If `bundles` is nil, the
+    /// token may push to all bundle ids except `others`.
     init(tokenBundles bundles: [String]?, except others: [String] = []) {
         credentials = bundles.map { .token(bundles: $0) } ?? .anyToken(except: others)
     }
@@ -22,7 +22,7 @@ struct TopicRules: Hashable, Sendable {
     /// Why a push of this type to `topic` is refused; nil if the push is allowed. A nil `topic` means that the
     /// push names no topic.
     ///
-    /// A push type with a suffix needs a topic with that suffix. Location pushes need a provider token.
+    /// If the push type has a suffix, `topic` must end with this suffix. Location pushes need a provider token.
     func refusal(of topic: UnsafeRawBufferPointer?, type: PushType) -> Reason? {
         if case .certificate(let topics) = credentials {
             if type == .location { return .topicDisallowed }

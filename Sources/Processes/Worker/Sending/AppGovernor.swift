@@ -6,7 +6,7 @@ import Logging
 /// Applies the decisions of an app's ``Governor``: samples the connections, tells the pool how many connections to
 /// keep, and limits how many pushes may be sent.
 ///
-/// Runs once per turn of the loop, so that single pushes cost nothing.
+/// The limits are checked once per turn of the loop, so that they cost no time for each push.
 @Loop final class AppGovernor {
     private let context: WorkerContext
     private let app: String
@@ -42,7 +42,7 @@ import Logging
         var delivered: UInt64
         /// Whether the sender holds batches or has pushes in flight.
         var holdsBatches: Bool
-        /// Whether much gateway trouble has stopped sending, except for a probe.
+        /// Whether sending is stopped, except for a probe, because the gateway has much trouble.
         var isStopped: Bool
     }
 
@@ -134,7 +134,7 @@ import Logging
 
     // MARK: Responses
 
-    /// Notes a response that is not an acceptance.
+    /// Notes a response that refused a push without indicating gateway trouble.
     func refused() { refusals += 1 }
 
     /// Notes a response that indicates gateway trouble.

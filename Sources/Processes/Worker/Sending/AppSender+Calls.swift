@@ -68,7 +68,8 @@ extension AppSender {
         schedule()
     }
 
-    /// Sends the reports of the last seconds again, because another host may own a shard of this worker.
+    /// Sends the reports of the last seconds again. Redis may have lost the reports, and another host that now owns a shard of
+    /// this worker would send the pushes again.
     func repeatReports() {
         window.now = .now
         window.repeatAll()

@@ -19,7 +19,7 @@ extension AppSender {
         return numbers == WorkerNotice.Heartbeat.App(name: name) ? nil : numbers
     }
 
-    /// Adds the app's counters to those of the whole worker.
+    /// Adds the app's counters to the counters of the whole worker.
     func add(to sum: inout WorkerNotice.Heartbeat) {
         sum.connections += UInt32(pool.connections.count)
         sum.openStreams += UInt32(pool.openStreams)

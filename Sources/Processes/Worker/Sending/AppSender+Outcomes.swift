@@ -23,8 +23,8 @@ extension AppSender {
             "connection takes no more pushes", metadata: ["app": "\(name)", "reason": "\(reason)"])
         pool.connectionRetired(connection)
         schedule()
-        // A gateway may refuse credentials without a response to a push, for example a certificate of the other
-        // environment.
+        // A gateway may refuse credentials by closing the connection, without a response to a push. An example is a certificate
+        // of the other environment.
         guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
         pool.retireAll()
         suspendUntilDecision(.credentialsWrong, reason)
@@ -142,7 +142,7 @@ extension AppSender {
     /// Handles a push that the gateway refused because its device gets too many pushes.
     private func throttled(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String) {
         var wait = Duration.milliseconds(Int64(requestedDelay(in: rejection)))
-        // When the gateway throttles all devices, the device itself gets no cool-down.
+        // While the governor reduces the send rate because of the gateway, a single device gets no cool-down.
         if governor.rate == nil { wait = coolDowns.throttled(batch, position, asked: wait, at: .now) }
         record(
             batch, position,
@@ -169,8 +169,8 @@ extension AppSender {
                 : .retry(.unknownOutcome, status: status, reason: cause, retryAfterMilliseconds: 0))
     }
 
-    /// Handles a refused topic. If the job chose the topic, the push fails. If it is the app's own topic, several
-    /// refusals in a row pause the app.
+    /// Handles a push whose topic was refused. The push fails. But if the topic is the app's own topic and was refused several
+    /// times in a row, sending stops and the coordinator pauses the app.
     private func misconfigured(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String)
     {
         let options = batch.batch.segments[batch.segment(of: position)].options

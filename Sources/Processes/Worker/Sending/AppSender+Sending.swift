@@ -34,8 +34,8 @@ extension AppSender {
                 let (batch, most) = window.nextBatch(
                     hasExclusiveTurn: hasExclusiveTurn, isBulkFull: isBulkFull)
             else {
-                // The remaining batches wait for the connection of their shard, which has no room. From now on, they
-                // may use another connection.
+                // Each remaining batch waits for the connection of its shard, which has no room. From now on, the batches may use
+                // another connection.
                 guard window.hasPassedBatches, !maySpread else { break }
                 maySpread = true
                 window.beginTurn()
@@ -72,7 +72,8 @@ extension AppSender {
         {
             pool.needConnection()
         }
-        // Pushes of skipped batches count too, because their connection may be waiting for the response to a bad token.
+        // Pushes of skipped batches count too, because the connection of these batches may be waiting for the response to a bad
+        // token.
         if remaining > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: DeliveryWindow.mostWaiting)
             // If the limit of held pushes has changed, the next turn may check out more pushes and need another
@@ -93,8 +94,8 @@ extension AppSender {
         case .following(let last):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
             if let same, same.room > 0 {
-                // So many pushes are in flight on a loaded connection that one of them probably has a bad token. A push
-                // that follows a bad token must be sent again.
+                // A loaded connection has so many pushes in flight that probably one of these pushes has a bad token. A push that
+                // follows a bad token must be sent again, so a free batch uses another connection.
                 guard same.isLoaded, let other = pool.roomiest(for: batch.lane), !other.isLoaded,
                     batch.route.free(batch)
                 else { return same }

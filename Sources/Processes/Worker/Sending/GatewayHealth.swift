@@ -1,8 +1,8 @@
 import APNs
 import FarmPolicy
 
-/// Judges from responses whether an app's gateway has trouble, with a circuit breaker, and whether the app's configuration is
-/// wrong.
+/// Decides from responses whether an app's gateway has trouble, and whether the app's configuration is wrong. While the gateway
+/// has trouble, a circuit breaker stops sending.
 struct GatewayHealth {
     private var breaker = GatewayCircuitBreaker()
     /// The number of consecutive refusals of the app's own topic.
@@ -10,12 +10,12 @@ struct GatewayHealth {
     /// The number of consecutive topic refusals that proves a wrong configuration.
     private static let mostTopicRefusals = 5
     private var random = SystemRandomNumberGenerator()
-    /// The gateway's last reason that indicated trouble.
+    /// The reason in the gateway's last response that indicated trouble.
     private(set) var reason = ""
 
-    /// Whether the app may send without restriction; otherwise only a probe may be sent.
+    /// Whether the app may send without restriction. Otherwise, the app may send nothing or only a probe.
     var isClosed: Bool { breaker.isClosed }
-    /// Whether at least three pauses of the circuit breaker ended with a failed probe.
+    /// Whether the circuit breaker has stopped sending at least three times in a row.
     var isLasting: Bool { breaker.pauses >= 3 }
 
     /// Returns whether a push may be sent, normally or as a probe.

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// Sends a suspect batch with nothing else of the worker in flight, across all apps. If the worker crashes while it
-/// sends this batch, Redis knows which pushes caused the crash.
+/// Ensures that a worker has no other push of any app in flight while the worker sends a suspect batch. If the worker crashes
+/// during this time, the cause is probably a push of the suspect batch.
 @Loop final class SuspectPushTurn {
     /// A sender of one app's batches.
     @Loop protocol Member: AnyObject {
-        /// Whether the sender has a suspect batch that it could send.
+        /// Whether the sender holds a suspect batch that may be sent.
         var hasSuspect: Bool { get }
         /// Whether pushes of a suspect batch are in flight, even if the sender may send no further push of the batch.
         var hasSuspectInFlight: Bool { get }
@@ -20,8 +20,8 @@ import EventLoop
 
     func join(_ member: any Member) { members.append(member) }
 
-    /// Whether a suspect batch awaits or has its turn. While this is true, other batches are not checked out and get
-    /// no credit.
+    /// Whether a suspect batch waits to be sent or is being sent. During this time, other batches are not checked out and get no
+    /// credit.
     var isWanted: Bool { members.contains { $0.hasSuspect || $0.hasSuspectInFlight } }
 
     /// Returns whether this member may send its suspect batch now: the member is the first that has a suspect batch, no
