@@ -249,6 +249,7 @@ extension DeliveryWindow {
 }
 
 extension FenceToken {
-    /// An invalid fencing token. In a report with this token, Redis accepts only outcomes that are valid from any owner.
+    /// An invalid fencing token. In a report with this token, Redis accepts only outcomes that it accepts from any worker, such
+    /// as deliveries.
     static var none: FenceToken { FenceToken([]) }
 }

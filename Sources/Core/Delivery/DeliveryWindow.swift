@@ -76,7 +76,7 @@ package final class DeliveryWindow {
     }
 
     package var shards: ReadyShards { checkouts.shards }
-    /// The number of granted positions without a known outcome, plus the requested credit.
+    /// The number of positions that are granted or in flight and whose outcome Redis does not have, plus the requested credit.
     package var creditInUse: Int { creditTotal.sum }
     /// The delay until ``reportDue()`` must be called; nil when no call is due.
     package var delay: Duration? { reports.delay }

@@ -3,11 +3,10 @@ import StoreProtocol
 
 /// Reports a batch's outcomes to Redis, and keeps the outcomes until the batch is released.
 extension HeldBatch {
-    /// Puts unreported outcomes into a report. A report contains either only outcomes that are valid from any owner, or only
-    /// outcomes that the owner alone may decide.
+    /// Puts unreported outcomes into a report. A report contains either only outcomes that Redis accepts from any worker, such as
+    /// deliveries, or only outcomes that Redis accepts only from the owner, such as retries.
     ///
-    /// Outcomes that are valid from any owner are reported first. If another worker owns the batch, Redis accepts only outcomes
-    /// that are valid from any owner.
+    /// Outcomes that Redis accepts from any worker are reported first, because another worker may own the batch.
     /// - Returns: `nil` when all outcomes are reported or a report is in progress.
     func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
         guard !isReporting, unreported > 0 else { return nil }

@@ -13,8 +13,8 @@ package final class HeldBatch {
         case ours
         /// This worker has asked Redis to take the batch back; Redis may already have taken the batch back.
         case returning
-        /// Another worker owns the batch. This worker awaits the responses to pushes in flight, and reports outcomes that are
-        /// valid from any owner.
+        /// Another worker owns the batch. This worker awaits the responses to pushes in flight, and reports the outcomes that
+        /// Redis accepts from any worker, such as deliveries.
         case stale
         /// Redis needs no more reports of the batch. This worker still awaits responses to pushes in flight.
         case ended
@@ -194,7 +194,7 @@ package final class HeldBatch {
 
     // MARK: Standing
 
-    /// Stops sending because another worker owns the batch. Only outcomes that are valid from any owner are
+    /// Stops sending because another worker owns the batch. From now on, only outcomes that Redis accepts from any worker are
     /// reported.
     func becomeStale() {
         guard ownership != .ended else { return }

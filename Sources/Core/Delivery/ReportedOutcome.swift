@@ -22,7 +22,7 @@ package enum ReportedOutcome: Hashable {
     case expired
     case retry(RetryCause, status: UInt16, reason: String, retryAfterMilliseconds: UInt32)
 
-    /// Whether the outcome is valid from any owner, even after another worker took over the batch.
+    /// Whether Redis accepts the outcome from any worker, even if another worker has taken over the batch.
     var isFact: Bool {
         switch self {
         case .tokenFailed, .deadLetter, .becameUnknown: true
@@ -58,7 +58,7 @@ extension HeldBatch {
 struct OutcomeReport {
     let runs: PositionRuns
     let entry: [UInt8]
-    /// Whether all outcomes in the report are valid from any owner.
+    /// Whether Redis accepts all outcomes of the report from any worker.
     let hasOnlyFacts: Bool
 
     /// The approximate memory size of the report.
