@@ -21,9 +21,9 @@ package struct SimulatorOptions: Sendable {
         package var team: String
         /// The path of a PEM file: a `.p8` file, or a file with only the public key.
         package var file: String
-        /// The bundle ids that the key may push to; nil: all bundle ids except those of other teams' keys.
+        /// The bundle ids that the key may push to; nil means all bundle ids except the bundle ids of other teams' keys.
         package var topics: [String]?
-        /// The environment in which the key is valid; nil: both environments.
+        /// The environment in which the key is valid; nil means both environments.
         package var environment: Environment?
 
         package init(
@@ -39,11 +39,11 @@ package struct SimulatorOptions: Sendable {
 
     /// The addresses to listen on. All addresses use the same ports.
     package var hosts = ["127.0.0.1"]
-    /// The port of the HTTP/2 interface; 0: the system chooses a port.
+    /// The port of the HTTP/2 interface; 0 means that the system chooses a port.
     package var port: UInt16 = 8443
-    /// The port of the binary interface; nil: the interface is off.
+    /// The port of the binary interface; nil means that the interface is off.
     package var binaryPort: UInt16?
-    /// The port of the feedback service; nil: the service is off.
+    /// The port of the feedback service; nil means that the service is off.
     package var feedbackPort: UInt16?
     /// The token lengths in bytes that the binary interface accepts.
     package var tokenLengths = [32]
@@ -79,16 +79,16 @@ package struct SimulatorOptions: Sendable {
     package var streams: UInt32 = 1_000
     /// Whether a connection gets only one stream until a request with a valid provider token has arrived.
     package var firstStreamAlone = true
-    /// Whether `ExpiredProviderToken` lowers the limit of streams to 1. The next accepted push raises the limit
+    /// Whether a refusal with `ExpiredProviderToken` lowers the limit of streams to 1. The next accepted push raises the limit
     /// again.
     package var limitDropsAfterExpiredToken = true
     /// Whether a refused push lowers the limit of streams to 1. The next accepted push raises the limit again.
     package var limitDropsAfterRefusal = false
-    /// The maximum number of pushes per second to one token; the gateway throttles further pushes. nil: no limit.
+    /// The maximum number of pushes per second to one token; the gateway throttles further pushes. nil means no limit.
     package var pushesPerTokenAndSecond: Int?
-    /// After this time without a request, a connection gets GOAWAY IdleTimeout; nil: never.
+    /// After this time without a request, a connection gets GOAWAY with the reason `IdleTimeout`; nil means no such limit.
     package var idleTimeout: Duration?
-    /// After this number of refusals with status 400, a connection gets GOAWAY; nil: never.
+    /// After this number of refusals with status 400, a connection gets GOAWAY; nil means no such limit.
     package var refusalsPerConnection: Int?
 
     /// A file of tokens and their states; see ``TokenFile``.
@@ -103,16 +103,16 @@ package struct SimulatorOptions: Sendable {
 
     /// A file that gets one JSON line for each request. The line is appended before the response is written.
     package var ledger: String?
-    /// The devices that receive accepted pushes; nil: the gateway simulates no devices.
+    /// The devices that receive accepted pushes; nil means that the gateway simulates no devices.
     package var devices: DevicePopulation?
-    /// A file that gets one JSON line for each device that is done; `-`: the standard output; nil: no file.
+    /// A file that gets one JSON line for each device that is done; `-` means the standard output, and nil means no file.
     package var doneFile: String?
     /// Whether the ledger and a counter warn about accepted payloads that are not JSON objects.
     package var checksPayloads = true
     /// Whether the gateway counts the distinct tokens and the repeated `apns-id`s. Each token or id needs at least 8 bytes of
     /// memory.
     package var countsDistinct = false
-    /// The path of the control socket; nil: no control socket.
+    /// The path of the control socket; nil means no control socket.
     package var controlSocket: String?
 
     package init() {}

@@ -7,7 +7,7 @@ import Leasing
     private var rounds = LeaseRounds(now: .now)
     /// Ends the delay between two rounds.
     private let wakeUp = AsyncEvent()
-    /// The number of leases that apps had lost before the apps were removed.
+    /// The number of lost leases of apps that were removed later.
     private var lostByRemovedApps = 0
 
     /// The number of apps whose leases are renewed at the same time.
