@@ -1,8 +1,8 @@
 /// The limit of whole numbers from outside: from Redis, gateways, operators, files and the environment.
 ///
 /// Larger numbers make no sense: in milliseconds, they are times after the year 10,000; in bytes, they are sizes above 256 TB.
-/// Within the limit, the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767. So code may add two times, or
-/// convert seconds to milliseconds, without a check.
+/// The sum of 32,767 numbers within the limit fits an `Int64`, and the product of one such number and 32,767 also fits. So code
+/// may add two points in time, or convert seconds to milliseconds, without a check for overflow.
 @usableFromInline package enum WholeNumber {
     @usableFromInline package static let limit: Int64 = 1 << 48
 
@@ -72,12 +72,12 @@ extension FixedWidthInteger {
     }
 }
 
-/// Limits log lines about refused values: one line per source in ten minutes.
+/// Limits the log lines about refused values to one line for each source in ten minutes.
 package struct RefusedValueLog: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let pause = Duration.seconds(600)
-    /// The maximum number of sources that are remembered. Refusals at further sources are not logged.
+    /// The maximum number of sources with a log line in the last ten minutes. Refusals at further sources are not logged.
     package static let mostSources = 256
 
     private var reported: [String: Instant] = [:]

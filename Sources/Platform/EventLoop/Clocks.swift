@@ -21,7 +21,8 @@ package enum WallClock {
     }
 }
 
-/// A clock that all processes of a host share. The clock runs while the host sleeps and never jumps. Leases use it.
+/// A clock that all processes of a host share. The clock also runs while the host sleeps, and does not change when somebody sets
+/// the host's time. Leases use this clock.
 package enum BootClock {
     /// Milliseconds since the host started.
     package static var milliseconds: UInt64 {
@@ -36,10 +37,10 @@ package enum BootClock {
 }
 
 #if FAILPOINTS
-    /// Shifts ``WallClock`` in a debug build on demand, as if an operator had set the host's clock.
+    /// In a debug build, shifts ``WallClock`` at given moments, as if an operator had set the host's clock.
     package enum ClockJump {
-        /// The environment variable with the shifts: `MOMENT:SECONDS,…`.
-        /// From each moment of ``BootClock`` on, ``WallClock`` is shifted by the given number of seconds.
+        /// The environment variable with the shifts: `MOMENT:SECONDS,…`. When ``BootClock`` reaches `MOMENT` (milliseconds),
+        /// ``WallClock`` is shifted by `SECONDS` until the next `MOMENT`.
         package static let variable = "PUSHFARM_FAILPOINTS_CLOCK"
 
         private static let jumps: [(moment: UInt64, milliseconds: Int64)] = {
@@ -49,7 +50,7 @@ package enum BootClock {
                 guard parts.count == 2, let moment = UInt64(foreign: parts[0]),
                     let seconds = Int64(foreign: parts[1])
                 else {
-                    // A test whose fault is not injected would prove nothing, so a malformed value ends the process.
+                    // A malformed value ends the process. Otherwise a test would run without its clock fault and prove nothing.
                     fatalError("\(variable): \(jump)")
                 }
                 return (moment, seconds * 1000)

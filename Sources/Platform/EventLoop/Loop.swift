@@ -35,7 +35,7 @@ package actor Loop {
         Task(executorPreference: LoopExecutor.shared, operation: body)
     }
 
-    /// Starts a task on the loop whose body may throw.
+    /// Starts a task on the loop. The task's body may throw errors.
     @discardableResult
     package static func task<Value: Sendable>(
         _ body: sending @escaping @Loop () async throws -> Value
@@ -47,7 +47,8 @@ package actor Loop {
     @inline(__always)
     package static func assumeIsolated<Value>(_ body: @Loop () throws -> Value) rethrows -> Value {
         precondition(LoopExecutor.shared.isOnLoopThread, "a callback of the loop ran on another thread")
-        // The check above proves at run time that this thread runs the loop, as the closure's type requires.
+        // The type of `body` requires that this thread runs the loop. The check above proves this at run time, so the cast to a
+        // type without this requirement is safe.
         return try withoutActuallyEscaping(body) {
             try unsafeBitCast($0, to: (() throws -> Value).self)()
         }
@@ -57,7 +58,8 @@ package actor Loop {
     /// leases.
     @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
 
-    /// Milliseconds of the same monotonic clock, read at the call and not at the start of the turn.
+    /// Milliseconds of the monotonic clock behind ``milliseconds``. The clock is read when this function is called, not at the
+    /// start of the turn.
     @Loop package static func readMilliseconds() -> UInt64 {
         uv_update_time(uv_default_loop())
         return milliseconds
@@ -69,8 +71,8 @@ package actor Loop {
         LoopExecutor.shared.atEndOfTurn(listener)
     }
 
-    /// Suspends the task for at least this long without blocking the loop. Use it for backoff and slow polls, never to wait for
-    /// events.
+    /// Suspends the task for at least this long without blocking the loop. Use this function for backoff and slow polls, never to
+    /// wait for events.
     @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
         let sleep = Sleep()
         await withTaskCancellationHandler {
@@ -81,7 +83,7 @@ package actor Loop {
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// Keeps an object alive until the process ends, because a callback may still use it.
+    /// Keeps an object alive until the process ends, because a callback may still use the object.
     @Loop package static func keep(_ root: AnyObject) { roots.append(root) }
 
     @Loop private static var roots: [AnyObject] = []
@@ -110,8 +112,8 @@ package actor Loop {
             }
         }
 
-        /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early.
-        /// This function checks the exact time.
+        /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early. If the timer was early, this
+        /// function starts the timer again for the remaining time.
         private func timerFired(_ end: ContinuousClock.Instant) {
             let remaining = ContinuousClock.now.duration(to: end)
             if remaining > .zero { timer?.start(after: remaining) } else { wake() }

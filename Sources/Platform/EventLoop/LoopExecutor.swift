@@ -46,8 +46,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
         hooks.listeners.append(LoopHooks.Listener(object: listener))
     }
 
-    /// Runs the due jobs and then the listeners before the loop polls. Repeats until no job or listener is left.
-    /// The number of rounds is limited, so that the loop also serves the sockets.
+    /// Runs the due jobs and then calls the listeners before the loop polls. Repeats this while there are new jobs or listeners,
+    /// but at most 64 times, so that the loop also serves the sockets.
     @Loop func finishTurn() {
         for _ in 0..<64 {
             let due = jobs.withLock { jobs in

@@ -52,7 +52,8 @@
             _ = controller.hit(point(), Hexadecimal.text(of: token))
         }
 
-        /// Whether a rule names the point. Use it to skip work that is only needed for a failure.
+        /// Whether a rule names the point. Use this function to skip work that only a failpoint needs, such as making the
+        /// subject.
         package static func isWatched(_ point: @autoclosure () -> String) -> Bool {
             FailpointController.shared?.isWatched(point()) ?? false
         }

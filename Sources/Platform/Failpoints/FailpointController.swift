@@ -11,7 +11,7 @@
                 return FailpointController(
                     try FailpointRule.read(text), folder: value(of: Failpoint.folderVariable))
             } catch {
-                // A test whose failures are not injected would prove nothing, so a malformed rule ends the process.
+                // A malformed rule ends the process. Otherwise a test would run without its failures and prove nothing.
                 fatalError("\(Failpoint.variable): \(error)")
             }
         }()
@@ -54,7 +54,8 @@
             return .pass
         }
 
-        /// Creates the file that records one failure of the rule. Two processes never create the same file.
+        /// Creates the file that records one failure of the rule. Two processes never create the same file, so each failure of
+        /// any process counts toward the limit.
         /// - Returns: false if the rule has reached its limit.
         private func mark(_ rule: FailpointRule, _ point: String) -> Bool {
             guard let folder else { return true }

@@ -1,15 +1,15 @@
 #if FAILPOINTS
     /// One rule of `PUSHFARM_FAILPOINTS`: `POINT[@SUBJECT]:ACTION[:PROBABILITY[:SEED[:MOST]]]`.
     ///
-    /// A `*` in the point matches any text. A rule with a subject applies only if the subject of the hit contains the rule's
-    /// subject. The action is `kill`, `crash`, `stop`, `delay(MS)`, `drop`, `dup` or `error`. `MOST` is the maximum number of
-    /// failures in all processes together.
+    /// A `*` in the point matches any text. A rule with a `SUBJECT` applies only if the subject that the code passes to the
+    /// failpoint contains `SUBJECT`. The action is `kill`, `crash`, `stop`, `delay(MS)`, `drop`, `dup` or `error`. `MOST` is the
+    /// maximum number of failures in all processes together.
     package struct FailpointRule: Equatable, Sendable {
         package enum Action: Equatable, Sendable {
             case kill
             /// Ends the process by a trap, like a broken invariant.
             case crash
-            /// Sends SIGSTOP to this process. Another process must continue it.
+            /// Sends SIGSTOP to this process. Another process must send SIGCONT to continue this process.
             case stop
             case delay(milliseconds: UInt32)
             case drop, dup, error
@@ -53,7 +53,7 @@
             self.most = most
         }
 
-        /// Whether the rule names this point, whatever its subject.
+        /// Whether the rule is for the point `name`. The rule's subject is not compared.
         package func names(_ name: String) -> Bool {
             guard let star = point.utf8.firstIndex(of: UInt8(ascii: "*")) else { return name == point }
             let (head, tail) = (point[..<star], point[point.utf8.index(after: star)...])

@@ -20,7 +20,7 @@ package enum FarmLog {
         }
     }
 
-    /// Installs ``FarmLogHandler`` for all loggers that are created later. Call it once, at the start of the process.
+    /// Installs ``FarmLogHandler`` for all loggers that are created later. Call this function once, at the start of the process.
     package static func bootstrap(level: Logger.Level, format: LogFormat) {
         self.level = level
         let colours = format == .text && Terminal.allowsColour(on: descriptor)

@@ -6,8 +6,8 @@ package enum LogFile {
         package let description: String
     }
 
-    /// Opens the log file and makes ``FarmLog/descriptor`` the descriptor of this file.
-    /// Call it again after log rotation has moved the file.
+    /// Opens the log file and makes ``FarmLog/descriptor`` a descriptor of this file. Call this function again after log rotation
+    /// has moved the file.
     package static func take(_ path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard file >= 0 else {
@@ -19,7 +19,8 @@ package enum LogFile {
         }
     }
 
-    /// Duplicates the present standard error, so that ``leave(for:)`` can restore it. Children do not inherit the duplicate.
+    /// Duplicates the present standard error, so that ``restoreStandardError(_:)`` can restore it. Children do not inherit the
+    /// duplicate.
     package static func keepStandardError() -> Int32? {
         let copy = fcntl(Terminal.standardError, F_DUPFD_CLOEXEC, 3)
         return copy >= 0 ? copy : nil

@@ -25,7 +25,8 @@ package enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes all of `text`. Drops the rest after a timeout: a full pipe must not block the loop.
+    /// Writes all of `text`. If the descriptor accepts no bytes before the timeout, drops the remaining text, because a full pipe
+    /// must not block the loop.
     /// - Parameter timeout: the number of milliseconds to wait each time that the descriptor cannot accept bytes.
     /// - Returns: whether all of `text` was written.
     @discardableResult

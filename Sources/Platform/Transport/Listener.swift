@@ -77,8 +77,8 @@ import POSIX
         }
     }
 
-    /// Waits after a failed accept. The usual cause is a lack of descriptors. The socket stays readable, so without a delay
-    /// the listener would retry in a busy loop.
+    /// Waits after a failed accept, which usually fails because no descriptor is free. The socket stays readable, so without a
+    /// delay the listener would retry in a busy loop.
     private func pause() {
         poll?.watch([])
         retry = Timer { [unowned self] in poll?.watch(.readable) }
@@ -122,8 +122,8 @@ import POSIX
         brokenHandshakes += 1
     }
 
-    /// Passes a stream to `onStream`. If the listener is closed, closes the stream, because the object that receives streams
-    /// may be freed already.
+    /// Passes a stream to `onStream`. If the listener is closed, closes the stream instead, because the owner of `onStream` may
+    /// be freed already.
     private func handOver(_ stream: ByteStream) {
         if poll == nil { stream.close() } else { onStream(stream) }
     }

@@ -49,7 +49,7 @@ enum Socket {
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
     }
 
-    /// Whether the socket can accept bytes now. poll(2) reports this only if there is room for more than a TLS record.
+    /// Whether the socket can accept bytes now. poll(2) reports room only when the room is larger than a TLS record.
     static func hasRoom(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
@@ -78,7 +78,8 @@ enum Socket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Restricts who may open the file of a Unix socket before the socket is bound. Linux takes the file's mode from the socket.
+    /// Sets the permissions of a Unix socket's future file. Call this function before the socket is bound, because Linux then
+    /// gives the socket's mode to the new file.
     static func limitMode(_ descriptor: Int32, _ mode: UInt32) { _ = fchmod(descriptor, mode_t(mode)) }
 
     static func setFlags(_ descriptor: Int32) {

@@ -70,7 +70,8 @@ package struct PageResponse: Sendable {
     ]
 }
 
-/// Finds the empty line that ends a message's head. Each byte is read once.
+/// Finds the empty line that ends a message's head. The scanner reads each byte of the head once, also when the head arrives in
+/// several parts.
 struct HeadScanner {
     private var breaks = 0
 

@@ -3,9 +3,10 @@ package import Transport
 
 /// Serves GET and HEAD over HTTP/1.1, one request per connection. The server is for scrapers and probes, not for the public.
 ///
-/// A request has a bounded size and a timeout; a response has a timeout of 10 s. At most sixteen connections are open.
-/// When all connections are in use, a new connection replaces the connection that has waited longest for its request. Four
-/// connections are reserved for urgent paths, so that probes always get a response.
+/// A request has a bounded size and a timeout; a response has a timeout of 10 s. At most sixteen connections are open. When
+/// sixteen connections are open, a new connection replaces the oldest connection that has not sent its request; if all
+/// connections have sent their requests, the server closes the new connection. Four connections are reserved for urgent paths, so
+/// that probes always get a response.
 @Loop package final class PageServer {
     package typealias Handler = @Loop (_ path: String) -> PageResponse?
 
@@ -17,7 +18,7 @@ package import Transport
     private var clients: [Client] = []
 
     private static let mostClients = 16
-    /// The maximum number of connections that send responses for paths that are not urgent.
+    /// If this number of responses are being sent, a request for a path that is not urgent gets status 503.
     private static let mostResponses = 12
 
     /// - Parameters:
@@ -86,7 +87,7 @@ package import Transport
             limit.start(after: requestTimeout)
         }
 
-        /// True if no request has arrived on the connection yet.
+        /// True until a whole request has arrived on the connection.
         var isIdle: Bool { response == nil }
 
         func close() {

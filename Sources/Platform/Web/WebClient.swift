@@ -49,8 +49,8 @@ package import Transport
         var response = ResponseStatus()
         var result: Result<Int, Failure>?
         func finish(_ found: Result<Int, Failure>) {
-            // The end of the connection often arrives in the same turn as the response. Only the first of the two
-            // results counts.
+            // The end of the connection often arrives in the same turn as the response, and then this function is called twice.
+            // Only the first result counts.
             if result == nil { result = found }
             end.signal()
         }
@@ -70,7 +70,8 @@ package import Transport
 
 /// Reads the status of an HTTP/1.1 response as its bytes arrive, and ignores the body.
 ///
-/// A few interim responses (100 Continue) may precede the final response. Each head has a bounded size and is read once.
+/// At most eight interim responses, such as 100 Continue, may precede the final response. The head of each response has a bounded
+/// size, and each byte of the head is read once.
 package struct ResponseStatus {
     package enum Progress: Equatable, Sendable {
         case incomplete
@@ -88,7 +89,7 @@ package struct ResponseStatus {
 
     package init() {}
 
-    /// - Returns: the status. Once the status is known, more bytes do not change it.
+    /// - Returns: the status. After the status is known, further bytes do not change the result.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Progress {
         for byte in bytes where end == nil {
             head.append(byte)

@@ -40,7 +40,8 @@ package struct Batch: Sendable {
         package var payload: Range<Int> { Int(payloadOffset)..<Int(payloadOffset) + Int(payloadLength) }
     }
 
-    /// Decodes a batch. If the batch has templates, its payloads are rendered first, so `bytes` differs from the argument.
+    /// Decodes a batch. If the batch has templates, this initializer first renders the payloads. The property `bytes` then
+    /// differs from the argument `bytes`.
     package init(decoding bytes: [UInt8]) throws(CodecError) {
         let bytes = bytes.first == BatchLayout.templateVersion ? try TemplateExpansion.expand(bytes) : bytes
         self.bytes = bytes
@@ -71,8 +72,8 @@ package struct Batch: Sendable {
         var segments: [Segment] = []
         var pushes: [Push] = []
         segments.reserveCapacity(count)
-        // Each token has at least one byte, so the batch has at most `bytes.count` tokens. So a corrupt table cannot make the
-        // array reserve more.
+        // Each token has at least one byte, so the batch has at most `bytes.count` tokens. Without this limit, a corrupt table
+        // could make the array reserve too much memory.
         pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)
@@ -133,13 +134,13 @@ package struct Batch: Sendable {
 /// If the flag of a number is not set, the number is written as 0. If each push has its own payload, the segment's payload is
 /// empty. Redis reads only the table.
 ///
-/// A batch has version 2 if a segment has the flag `templates`. In a segment with this flag, each push has this content as its
-/// payload:
+/// A batch has version 2 if a segment has the flag `templates`. In a segment with this flag, the payload of each push has this
+/// format:
 ///
 ///     content := number u16 [ | template ] | value(slot)*
 ///
-/// The number selects a ``Template`` of the batch. The batch's templates are numbered from 0. The number 65,535 introduces the
-/// next template, which follows the number. A value is encoded as in ``SlotText``.
+/// `number` selects a ``Template`` of the batch. The templates of a batch are numbered from 0 in the order of their first use. At
+/// the first use of a template, `number` is 65,535, and the template follows. A value is encoded as in ``SlotText``.
 enum BatchLayout {
     static let version: UInt8 = 1
     /// The version of a batch with templates.

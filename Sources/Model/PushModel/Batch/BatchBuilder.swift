@@ -1,12 +1,12 @@
 /// Builds batches from the pushes of one or several jobs. The builder can be reused.
 ///
-/// A segment without pushes is not written. Once the buffers are large enough, appending a push needs no allocation.
+/// The builder does not write a segment without pushes. When the buffers are large enough, adding a push needs no allocation.
 package struct BatchBuilder: Sendable {
     private var table: [UInt8] = []
     private var segments: [UInt8] = []
     private var segmentCount: UInt16 = 0
     private var open: Open?
-    /// The numbers of the batch's templates by the id that the caller gave.
+    /// The number of each template in the batch; the key is the template's id from the caller.
     private var templates: [Int: UInt16] = [:]
     /// The number of pushes so far, in all segments.
     package private(set) var count = 0
@@ -27,7 +27,8 @@ package struct BatchBuilder: Sendable {
     /// The size in bytes of the batch if it were finished now.
     package var byteCount: Int { 3 + table.count + segments.count }
 
-    /// Starts a segment whose pushes share `payload`. If each push has its own payload according to the head, `payload` is empty.
+    /// Starts a segment whose pushes share `payload`. If the head says that each push has its own payload, `payload` must be
+    /// empty.
     package mutating func begin(_ head: SegmentHead, payload: UnsafeRawBufferPointer) {
         close()
         open = Open(
@@ -52,10 +53,10 @@ package struct BatchBuilder: Sendable {
     /// Whether the batch contains the template with this id.
     package func contains(template id: Int) -> Bool { templates[id] != nil }
 
-    /// Adds a push with values for a template. The first push with a template adds the template to the batch.
+    /// Adds a push with values for a template. The first push with a certain template also writes this template into the batch.
     ///
     /// - Parameters:
-    ///   - id: the caller's number for the template; another template must have another number.
+    ///   - id: the caller's number for the template. Two templates must not have the same number.
     ///   - template: the encoded template.
     ///   - values: the encoded values.
     package mutating func append(

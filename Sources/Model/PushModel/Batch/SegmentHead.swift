@@ -31,7 +31,8 @@ package struct SegmentHead: Sendable {
         }
     }
 
-    /// Creates the head for a retry of pushes of `segment`: the job and options are the same, the history is new.
+    /// Creates the head for a retry of pushes of `segment`: takes the options from `segment`, and the history from `attempt` and
+    /// `cause`.
     package init(repeating segment: Batch.Segment, jobID: String, attempt: UInt8, cause: String) {
         self.init(
             jobID: jobID, options: segment.options, attempt: attempt, cause: cause,

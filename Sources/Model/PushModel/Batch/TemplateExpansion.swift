@@ -1,9 +1,9 @@
-/// Renders the payloads of a batch with templates: makes a batch of version 1 from a batch of version 2.
+/// Renders the payloads of a batch with templates: converts a batch of version 2 into a batch of version 1.
 ///
 /// The new batch has the same segments and positions. In a segment that had templates, each push has its own payload.
 struct TemplateExpansion {
-    /// The maximum size in bytes of all rendered payloads. A batch of the farm has at most 256 payloads, so only a damaged batch
-    /// exceeds this limit.
+    /// The maximum size in bytes of all rendered payloads. The farm writes at most 256 payloads into a batch, so only a damaged
+    /// batch exceeds this limit.
     private static let mostRendered = 16 << 20
 
     private let bytes: UnsafeRawBufferPointer

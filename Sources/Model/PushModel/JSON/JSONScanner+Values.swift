@@ -1,6 +1,6 @@
 extension JSONScanner {
-    /// Checks the value at the position, and moves the position to the value's end. No recursion is needed, because one bit per
-    /// nesting level is enough.
+    /// Checks the value at the position, and moves the position to the value's end. The function needs no recursion: for each
+    /// enclosing object or array, one bit of `objects` says whether it is an object.
     mutating func scanValue() throws(JSONError) {
         var objects: UInt64 = 0
         var level = 0
@@ -55,8 +55,8 @@ extension JSONScanner {
         skipWhiteSpace()
     }
 
-    /// Called after a value. Moves to the next value and returns true; or moves to the end of the object or array and returns
-    /// false.
+    /// Called after a value. If another value follows, moves to this value and returns true. At the end of the object or array,
+    /// moves behind its bracket and returns false.
     private mutating func scanNext(isObject: Bool) throws(JSONError) -> Bool {
         skipWhiteSpace()
         let found = try byte()
@@ -110,7 +110,7 @@ extension JSONScanner {
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
         if try byte() == UInt8(ascii: "0") {
             position += 1
-            // A digit here follows a leading zero, which JSON does not allow.
+            // A digit at this position would make the zero a leading zero, which JSON does not allow.
             if position < bytes.count, Self.isDigit(bytes[position]) { throw error(.number) }
         } else {
             try scanDigits()
@@ -131,7 +131,7 @@ extension JSONScanner {
         return isInteger
     }
 
-    /// The value of a scanned number; nil if it has a fraction or an exponent, or is too large.
+    /// The value of the number that was scanned at `range`; nil if the number has a fraction or an exponent, or does not fit.
     package func integer(in range: Range<Int>) -> Int64? {
         Decimal.read(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }

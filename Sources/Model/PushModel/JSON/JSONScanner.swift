@@ -1,8 +1,8 @@
 /// Reads a JSON text from start to end and reports the exact positions of its values.
 ///
-/// Implements all of RFC 8259 strictly: one value, no byte order mark, and nothing after the value. Strings are valid UTF-8
-/// without single surrogates. At most 64 objects and arrays may be nested. Callers must check for repeated names of members.
-/// The scanner copies and allocates nothing.
+/// Implements all of RFC 8259 strictly: one value, no byte order mark, and nothing after the value. Strings must be valid UTF-8,
+/// and an escape of a surrogate is allowed only in a pair. At most 64 objects and arrays may be nested. The scanner does not find
+/// repeated names of members, so callers must check for them. The scanner copies and allocates nothing.
 package struct JSONScanner {
     package static let depthLimit = 64
 

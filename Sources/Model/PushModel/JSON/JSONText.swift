@@ -108,7 +108,8 @@ package struct JSONText: Sendable {
 
     /// Appends UTF-8 as a JSON string in quotes. Each byte that is not UTF-8 becomes U+FFFD.
     ///
-    /// Control characters from U+007F to U+009F are escaped too: JSON allows them, but a terminal would act on them.
+    /// This function also escapes the control characters from U+007F to U+009F. JSON allows them without an escape, but a
+    /// terminal would interpret them as commands.
     package static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0
@@ -143,7 +144,7 @@ package struct JSONText: Sendable {
         text[offset] == 0xC2 && text.count - offset > 1 && (0x80...0x9F).contains(text[offset + 1])
     }
 
-    /// - Returns: the number of bytes that the escape replaces in the text.
+    /// - Returns: the number of bytes of `text` that the appended escape stands for.
     private static func appendEscaped(
         _ text: UnsafeRawBufferPointer, at offset: Int, to bytes: inout [UInt8]
     ) -> Int {

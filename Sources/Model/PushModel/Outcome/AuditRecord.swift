@@ -1,5 +1,5 @@
-/// Outcomes of pushes in a short form. Each push is recorded as its mark: the upper half of the push's id.
-/// The id is computed from the job's id and the token.
+/// Outcomes of pushes in a short form. A record contains a mark of each push: the upper half of the push's id, which is computed
+/// from the job's id and the token.
 ///
 ///     record := group*
 ///     group  := outcome u8 | idLength u8 | job id | reasonLength u8 | reason | status u16 | count u16 | count × mark u64

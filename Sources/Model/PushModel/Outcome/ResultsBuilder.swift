@@ -1,7 +1,7 @@
 /// Builds results entries from outcomes of pushes. The builder can be reused.
 ///
-/// Start an item for each group of pushes of one job with the same outcome, then add its pushes. An item
-/// without pushes is not written. After the buffer has grown, a push needs no allocation.
+/// For pushes of one job with the same outcome, start an item and then add the pushes. The builder does not write an item without
+/// pushes. When the buffer is large enough, adding a push needs no allocation.
 package struct ResultsBuilder: Sendable {
     private var bytes: [UInt8] = [1]
     /// Whether a mark is written for each delivered push. The mark identifies the push in audit records.
@@ -116,7 +116,8 @@ package struct ResultsBuilder: Sendable {
         if item.kind == .failed { bytes.appendBigEndian(timestamp) }
     }
 
-    /// This code is a separate function because it is rarely used and costs more than the rest of `append`.
+    /// This code is a separate function, because marks are rarely written, and computing a mark costs more than all other code of
+    /// `append`.
     @inline(never)
     private mutating func appendMark(of token: UnsafeRawBufferPointer) {
         guard let marker else { return }

@@ -13,7 +13,8 @@ struct ResultsDecoder {
     private var reader: ByteReader
     private var done = Parts()
 
-    /// - Parameter skipsUnreadable: true skips unreadable items whose length is known.
+    /// - Parameter skipsUnreadable: if this is true, the decoder skips an unreadable item whose end is known. If this is false,
+    ///   an unreadable item is an error.
     init(_ bytes: UnsafeRawBufferPointer, skipsUnreadable: Bool) {
         reader = ByteReader(bytes)
         self.skipsUnreadable = skipsUnreadable

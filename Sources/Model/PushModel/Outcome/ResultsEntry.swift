@@ -14,14 +14,14 @@
 package struct ResultsEntry: Sendable {
     package let bytes: [UInt8]
     package let items: [Item]
-    /// The tokens of all items that contain tokens.
+    /// The tokens of all items, except items that contain no tokens and items that contain a segment.
     package let tokens: [Token]
     /// The pushes of all items that contain a segment.
     package let pushes: [Batch.Push]
     /// Items that ``init(salvaging:)`` could not read; empty after a strict decoding.
     package let unreadable: [UnreadableItem]
 
-    /// An item with an invalid value. The item's job, count and length are known.
+    /// An item that contains an invalid value, but whose end is known.
     package struct UnreadableItem: Hashable, Sendable {
         /// The range of the job's id; empty if the id is not valid UTF-8.
         package let jobID: Range<Int>
@@ -52,7 +52,7 @@ package struct ResultsEntry: Sendable {
     package struct Failure: Sendable {
         /// The gateway's reason, or a ``FarmReason``, in UTF-8.
         package let reason: Range<Int>
-        /// The last failure of a push whose reason is `exhausted` or `unknown`, in UTF-8; may be empty.
+        /// If the reason is `exhausted` or `unknown`: the last failure before this outcome, in UTF-8. May be empty.
         package let cause: Range<Int>
         /// The status of the gateway's response; 0 if the failure has no status.
         package let status: UInt16
@@ -81,8 +81,8 @@ package struct ResultsEntry: Sendable {
         package let reason: Range<Int>
         /// The gateway's Retry-After in milliseconds; 0 if the gateway sent no Retry-After.
         package let retryAfterMilliseconds: UInt32
-        /// The segment to send again. The segment's attempts include the last attempt. The `encoded` range is copied into a batch
-        /// unchanged.
+        /// The segment to send again. The number of attempts in the segment includes the last attempt. The bytes of the segment's
+        /// range `encoded` are copied into a batch unchanged.
         package let segment: Batch.Segment
     }
 
@@ -91,8 +91,8 @@ package struct ResultsEntry: Sendable {
         package let reason: Range<Int>
         /// The status of the gateway's response; 0 if the failure has no status.
         package let status: UInt16
-        /// The segment of the dead letters. The segment's cause is the last failure. The `encoded` range is copied into a batch
-        /// unchanged.
+        /// The segment of the dead letters. The cause in the segment is the last failure. The bytes of the segment's range
+        /// `encoded` are copied into a batch unchanged.
         package let segment: Batch.Segment
     }
 
@@ -114,7 +114,7 @@ package struct ResultsEntry: Sendable {
 
     /// Reads all readable items and skips the unreadable items.
     ///
-    /// - Throws: when the end of an item is unknown. `accounting.lua` skips items by the same rule.
+    /// - Throws: when an item's end is unknown, so that the next item cannot be found. `accounting.lua` skips the same items.
     package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: true) }
 
     private init(_ bytes: [UInt8], skipsUnreadable: Bool) throws(CodecError) {
@@ -140,7 +140,7 @@ enum ResultsKind: UInt8 {
     case letter = 0x4C  // L
 }
 
-/// Why pushes are retried. The cause decides the delay.
+/// Why pushes are retried. The cause of a retry decides how long the retry is delayed.
 package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
     /// The gateway limits pushes to this token (status 429).
     case throttled = 1

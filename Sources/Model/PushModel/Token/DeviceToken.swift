@@ -62,8 +62,8 @@ package enum DeviceToken {
 
 /// Computes the shard of a device token: the XXH64, seed 0, of its raw bytes, modulo the number of shards.
 ///
-/// The definition is public (docs/internals/sharding.md) and never changes, because a change of shard would break the order
-/// of a device's pushes.
+/// docs/internals/sharding.md publishes this definition. The definition never changes: otherwise a token's new pushes could go to
+/// another shard than its older pushes, and overtake them.
 package enum ShardHash {
     package static func shard(of token: UnsafeRawBufferPointer, shards: Int) -> Int {
         Int(XXH64.hash(token, seed: 0) % UInt64(shards))

@@ -21,7 +21,7 @@ struct TokenList {
         return true
     }
 
-    /// Reserves memory for the tokens that fit into `textBytes`, with the usual 64 digits each.
+    /// Reserves memory for as many tokens of the usual length (64 digits) as fit into `textBytes` bytes of JSON.
     private mutating func reserveCapacity(textBytes: Int, limit: Int) {
         let count = min(textBytes / 67 + 1, limit)
         storage.reserveCapacity(32 * count + HexToken.room)
@@ -81,7 +81,8 @@ struct TokenList {
         submitted += 1
     }
 
-    /// Keeps `HexToken.room` bytes free after the used bytes: first from the reserved capacity, then by doubling.
+    /// Keeps `HexToken.room` bytes free after the used bytes. The free bytes come from the reserved capacity; when this is used
+    /// up, the storage doubles.
     @inline(__always)
     private mutating func makeRoom() {
         guard storage.count - used < HexToken.room else { return }

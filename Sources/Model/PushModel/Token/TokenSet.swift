@@ -2,10 +2,12 @@
 ///
 /// Each process has its own seed, so that a producer cannot choose tokens that all hash to one slot.
 struct TokenSet {
-    /// Up to this number of tokens, the set needs no table: it compares a new token with each token of the set.
+    /// While the list has fewer tokens than this number, the set needs no table: it compares a new token with each token of the
+    /// list.
     private static let compared = 8
 
-    /// Upper half of an element: bits of the hash. Lower half: number of the token, from 1. A free slot is 0.
+    /// The upper 32 bits of a slot are bits of the token's hash. The lower 32 bits are the number of the token in the list,
+    /// counted from 1. A free slot is 0.
     private var slots: [UInt64] = []
     private let seed: UInt64
     private var expected = 0

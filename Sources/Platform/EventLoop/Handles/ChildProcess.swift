@@ -10,8 +10,8 @@ import CLibuv
     }
 
     package private(set) var pid: Int32 = 0
-    /// The exit of the child; `nil` while the child runs. The value stays `nil` until libuv has reaped the child, so a signal
-    /// never reaches another process that reuses the process id.
+    /// The exit of the child; `nil` while the child runs. The value stays `nil` until libuv has reaped the child, and until then
+    /// no other process can get the child's process id. So ``signal(_:)`` never reaches another process.
     package private(set) var end: End?
     private let handle: UnsafeMutablePointer<uv_process_t>
     private let onEnd: @Loop (ChildProcess) -> Void

@@ -2,8 +2,8 @@ import CLibuv
 
 /// The libuv handles that call the executor from the loop. The handles live as long as the process.
 ///
-/// `prepare` runs right before every poll and finishes the turn; `idle` keeps the poll from waiting while
-/// there is more to run; `async` wakes the loop from another thread.
+/// `prepare` runs right before every poll and finishes the turn; `idle` prevents the poll from waiting while jobs or listeners
+/// are due; `async` wakes the loop from another thread.
 @Loop final class LoopHooks {
     var listeners: [Listener] = []
     /// The listeners that are being called. The array is kept to reuse its memory.

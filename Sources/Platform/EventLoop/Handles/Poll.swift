@@ -47,7 +47,7 @@ import CLibuv
         }
         uv_poll_start(handle, interest.rawValue) { handle, status, events in
             let poll = Handle.owner(handle!.pointee.data, as: Poll.self)
-            // libuv stops a watcher after an error. The next call of `watch` starts the watcher again.
+            // libuv stops a watcher after an error. With an empty interest, the next call of `watch` starts the watcher again.
             if status < 0 { Loop.assumeIsolated { poll.interest = [] } }
             let ready = status < 0 ? [.readable, .writable] : Poll.Interest(rawValue: events)
             Loop.assumeIsolated { poll.action(ready) }

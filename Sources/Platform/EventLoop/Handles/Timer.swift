@@ -33,8 +33,8 @@ import CLibuv
             }, delay, interval)
     }
 
-    /// - Parameter time: a time of ``Loop/milliseconds``. If the time has passed, the timer fires at once.
-    ///   The check reads the clock at this call, not at the start of the turn.
+    /// - Parameter time: a time of ``Loop/milliseconds``. If the time has passed, the timer fires at once. To decide this, the
+    ///   function reads the clock now, because ``Loop/milliseconds`` is the time of the turn's start.
     package func start(at time: UInt64) {
         let now = Loop.readMilliseconds()
         begin(after: time > now ? time - now : 0, every: 0)

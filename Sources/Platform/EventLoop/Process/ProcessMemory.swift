@@ -28,12 +28,12 @@ package enum ProcessMemory {
         return machine == 0 ? limit : min(machine, limit)
     }
 
-    /// Removes all code pages from this process's resident memory. When code of a removed page runs again, the kernel
+    /// Removes the pages of program code from this process's resident memory. When code of a removed page runs again, the kernel
     /// maps the page again from the page cache.
     ///
-    /// This saves memory, because the start of the process runs far more code than sending does, and each page fault
-    /// maps sixteen pages. Only executable mappings of files are released. No page of these mappings is ever written to,
-    /// so each page is a copy of a part of the file.
+    /// Without this call, much idle code stays resident: the start of the process uses far more code than sending does, and each
+    /// page fault maps sixteen pages. The function removes only pages of executable mappings of files. Nothing writes to these
+    /// pages, so the kernel can read them from their files again.
     package static func releaseIdleCode() {
         #if os(Linux)
             for line in SmallFile.text("/proc/self/maps")?.split(separator: "\n") ?? [] {

@@ -39,7 +39,7 @@ enum SchedulerTime {
     }
 }
 
-/// The load of this thread. Each reading is a system call, so read the load now and then, not for each push.
+/// The load of this thread. Do not read the load for each push, because each reading needs system calls.
 @Loop package struct ThreadTime {
     /// Nanoseconds that the thread had run or waited for a processor at the last reading.
     private var wanted: UInt64

@@ -1,4 +1,5 @@
-/// An event for one waiting task. ``signal()`` wakes the task. If no task waits, the next ``wait(atMost:)`` returns at once.
+/// An event for one waiting task. ``signal()`` wakes the task. If no task waits when ``signal()`` is called, the next
+/// ``wait(atMost:)`` returns at once.
 @Loop package final class AsyncEvent {
     private var isSignalled = false
     private var waiter: CheckedContinuation<Void, Never>?
@@ -57,9 +58,9 @@
     }
 }
 
-/// Runs work after wake-ups. Several wake-ups before a run cause only one run.
+/// Runs a closure after wake-ups. If several wake-ups come before the closure starts, the closure runs only once.
 ///
-/// Runs never overlap. Wake-ups during a run cause one more run.
+/// Two runs of the closure never overlap. If wake-ups come during a run, the closure runs once more after this run.
 @Loop package final class WakeUp {
     private let work: @Loop () async -> Void
     private var isWanted = false

@@ -102,7 +102,7 @@ extension Certificate {
         defer { ASN1_TIME_free(epoch) }
         var days: Int32 = 0
         var rest: Int32 = 0
-        // An unreadable date counts as a date in the past, so the certificate is never valid.
+        // An unreadable date counts as 1970. If the end of validity is unreadable, the certificate has therefore expired.
         guard ASN1_TIME_diff(&days, &rest, epoch, time) == 1 else { return 0 }
         return Int64(days) * 86_400 + Int64(rest)
     }

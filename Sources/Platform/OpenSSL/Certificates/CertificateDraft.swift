@@ -23,8 +23,8 @@ package struct CertificateDraft: Sendable {
 
     /// Creates a P-256 key and a certificate for the key.
     ///
-    /// - Parameter issuer: the identity that signs the new certificate and follows it in the chain; nil: the certificate is
-    ///   self-signed.
+    /// - Parameter issuer: the identity that signs the new certificate. The issuer's certificate follows the new certificate in
+    ///   the chain. If `issuer` is nil, the new certificate is self-signed.
     package func issued(by issuer: TLSIdentity? = nil) throws(CredentialError) -> TLSIdentity {
         let key = KeyHandle.makeP256()
         guard let issuer else {
@@ -163,7 +163,7 @@ package struct Validity: Hashable, Sendable {
         self.notAfter = notAfter
     }
 
-    /// Validity that started an hour ago, so that peers whose clock is behind accept the certificate.
+    /// A period that started an hour ago, so that peers whose clock is slow accept the certificate.
     package static func days(_ days: Int64) -> Validity {
         let now = SystemCalls.now
         return Validity(notBefore: now - 3600, notAfter: now + days * 86_400)

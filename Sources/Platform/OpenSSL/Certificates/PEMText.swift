@@ -48,7 +48,8 @@ struct PEMText {
         if isEncrypted && password == nil { throw CredentialError(.passwordNeeded) }
         let bio = MemoryBIO(bytes)
         ERR_clear_error()
-        // Without a password argument, OpenSSL would ask for a password on the terminal. An empty password prevents the question.
+        // If `password` is nil, OpenSSL gets an empty password. Without any password, OpenSSL would ask the user for a password
+        // on the terminal.
         let key = (password ?? "").withCString { text in
             PEM_read_bio_PrivateKey(bio.pointer, nil, nil, UnsafeMutableRawPointer(mutating: text))
         }

@@ -20,8 +20,8 @@ extension TLSIdentity {
             self = try file.identity(password: password)
         } catch {
             guard case .malformed = error.problem else { throw error }
-            // The password is right. Either only the legacy provider has the cipher, or the file is
-            // damaged.
+            // The password is right, but the file could not be decrypted: either only the legacy provider has the file's cipher,
+            // or the file is damaged.
             let library = try LegacyLibrary()
             self = try PKCS12File(bytes, library: library.context).identity(password: password)
         }
@@ -83,7 +83,7 @@ private struct PKCS12File: ~Copyable {
     func check(password: String) throws(CredentialError) {
         guard PKCS12_mac_present(pointer) == 1 else { return }
         ERR_clear_error()
-        // An empty password has two encodings, so both are tried.
+        // In a .p12 file, an empty password has two encodings, so this function tries both encodings.
         if PKCS12_verify_mac(pointer, password, -1) == 1 { return }
         if password.isEmpty && PKCS12_verify_mac(pointer, nil, 0) == 1 { return }
         let failure = OpenSSLFailure.taken()
@@ -133,7 +133,8 @@ struct LegacyLibrary: ~Copyable {
             OSSL_LIB_CTX_free(context)
             throw CredentialError(.legacyProviderMissing(failure.text))
         }
-        // A context into which a provider was loaded no longer loads the default provider automatically.
+        // A context loads the default provider automatically only while no other provider has been loaded. So the default
+        // provider must be loaded here.
         guard let standard = OSSL_PROVIDER_load(context, "default") else {
             preconditionFailure("OpenSSL has no default provider: \(OpenSSLFailure.taken().text)")
         }

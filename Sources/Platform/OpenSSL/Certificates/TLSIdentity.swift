@@ -2,8 +2,7 @@ import COpenSSL
 
 /// A certificate, its chain and its private key: the identity of one side of a connection.
 ///
-/// The value has no C state, so ``pem`` can carry it to another process. The description hides the private
-/// key.
+/// An identity has no C state, so one process can send it as ``pem`` to another process. The description hides the private key.
 package struct TLSIdentity: Hashable, Sendable {
     package let certificate: Certificate
     /// The certificate and then its issuers, as PEM. The chain is not secret.
@@ -11,7 +10,7 @@ package struct TLSIdentity: Hashable, Sendable {
     /// The private key as PKCS#8 PEM without encryption.
     package let keyPEM: Secret
 
-    /// Key and certificates in one text, for ``init(pem:key:password:)``. The text is secret. Send it only over a private
+    /// Key and certificates in one text, for ``init(pem:key:password:)``. The text is secret. Send this text only over a private
     /// channel, and never write it to a disk or a log.
     package var pem: Secret { Secret(keyPEM.bytes + chainPEM) }
 
@@ -22,7 +21,8 @@ package struct TLSIdentity: Hashable, Sendable {
         keyPEM = Secret(key.pkcs8PEM)
     }
 
-    /// Reads PEM: certificates in any order. The private key is in `pem` or in `key`.
+    /// Reads certificates and a private key as PEM. `pem` contains the certificates in any order. The private key is in `key`; if
+    /// `key` is nil, the private key is also in `pem`.
     ///
     /// - Parameter password: the password of an encrypted private key.
     package init(pem: [UInt8], key: [UInt8]? = nil, password: String? = nil) throws(CredentialError) {
@@ -56,6 +56,6 @@ package struct TLSIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether the file is DER. DER starts with the tag byte of a sequence. PEM text never starts with this byte.
+    /// Whether the file is DER. DER starts with 0x30, the tag byte of a sequence. PEM text starts with another byte.
     private static func isPKCS12(_ contents: [UInt8]) -> Bool { contents.first == 0x30 }
 }

@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// SHA-256 with reusable state. A hash needs no allocation and no search for the algorithm.
+/// SHA-256 with reusable state. An instance searches for OpenSSL's algorithm only once, and ``hash(_:into:)`` needs no
+/// allocation.
 package struct SHA256: ~Copyable {
     package static let length = 32
 
@@ -28,7 +29,8 @@ package struct SHA256: ~Copyable {
         return digest
     }
 
-    /// Hashes once without an instance. Each call searches for the algorithm, so frequent callers should keep an instance.
+    /// Hashes `bytes` for callers that have no instance. Each call searches for OpenSSL's algorithm, so a frequent caller should
+    /// keep an instance of ``SHA256``.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var hash = SHA256()
         return hash.hash(bytes)
@@ -37,8 +39,8 @@ package struct SHA256: ~Copyable {
     deinit { EVP_MD_CTX_free(state) }
 }
 
-/// Owns OpenSSL's SHA-256 algorithm object.
-/// OpenSSL's search for the algorithm by name costs more than a small hash, so the search is done once.
+/// Owns OpenSSL's SHA-256 algorithm object. OpenSSL's search for the algorithm by its name costs more than the hash of a few
+/// bytes, so an instance of ``SHA256`` searches once.
 struct DigestAlgorithm: ~Copyable {
     let pointer: OpaquePointer
 

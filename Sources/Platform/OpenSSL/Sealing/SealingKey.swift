@@ -5,9 +5,9 @@ import COpenSSL
 /// Layout: version `UInt8` = 1, nonce 12 bytes, ciphertext, tag 16 bytes. AES-256-GCM; the nonce is random.
 package struct SealingKey: Sendable {
     package enum OpenError: Error, Hashable, Sendable {
-        /// The data is too short, or has another version.
+        /// The data is too short, or the version in its first byte is unknown.
         case notSealed
-        /// The data was sealed with another key or other associated data, or was changed after it was sealed.
+        /// The data was sealed with another key or with other associated data, or somebody has changed the sealed data.
         case notAuthentic
     }
 

@@ -59,7 +59,8 @@ extension TLSContext {
             try name(authorities)
             SSL_CTX_set_verify(pointer, mode, acceptChained)
         case .anything:
-            // No authority names are sent, because a client might then send only a certificate of these authorities.
+            // The server sends no names of authorities. After such names, a client might send only a certificate of one of these
+            // authorities, or no certificate.
             SSL_CTX_set_verify(pointer, mode, acceptAnything)
         }
     }
@@ -84,8 +85,8 @@ extension TLSContext {
     }
 }
 
-/// OpenSSL's verify callback. Returning 1 continues the handshake.
-/// The session keeps the last verify result for ``TLSSession/peerFault``.
+/// A callback for OpenSSL's verification. The handshake continues if the callback returns 1. Also then, the session keeps the
+/// last verify result, which ``TLSSession/peerFault`` returns.
 private let acceptChained: SSL_verify_cb = { isGood, store in
     if isGood == 1 { return 1 }
     return CertificateFault.isBrokenChain(Int(X509_STORE_CTX_get_error(store))) ? 0 : 1

@@ -4,7 +4,8 @@ import COpenSSL
 package final class TLSContext {
     let pointer: OpaquePointer
     let isServer: Bool
-    /// The server's protocols, best first. The protocols are stored here because the ALPN callback finds them through `self`.
+    /// The server's protocols, best first. The object stores the protocols, because OpenSSL passes only `self` to the ALPN
+    /// callback.
     fileprivate let applicationProtocols: [[UInt8]]
 
     /// - Throws: when a file cannot be read, or when certificates or key are not usable.
@@ -32,19 +33,20 @@ package final class TLSContext {
         SSL_CTX_set_options(pointer, copenssl_op_cipher_server_preference)
         if settings.tickets == 0 { SSL_CTX_set_options(pointer, copenssl_op_no_ticket) }
         SSL_CTX_set_num_tickets(pointer, settings.tickets)
-        // OpenSSL resumes sessions with client certificates only if a session id context is set.
+        // If no session id context is set, OpenSSL does not resume sessions of clients that have sent a certificate.
         let name = Array("pushfarm".utf8)
         SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
         try set(settings.identity)
         try set(settings.clientCertificates)
         guard !applicationProtocols.isEmpty else { return }
-        // Sessions keep this object alive, so the address is valid whenever OpenSSL calls the callback.
+        // OpenSSL passes the address of this object to the callback. Each session keeps this object alive, so the address is
+        // valid during the call.
         SSL_CTX_set_alpn_select_cb(pointer, selectProtocol, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit { SSL_CTX_free(pointer) }
 
-    /// Cipher suites for TLS 1.2: forward secrecy and authenticated encryption only, as in TLS 1.3.
+    /// Cipher suites for TLS 1.2: only suites with forward secrecy and authenticated encryption. TLS 1.3 has no other suites.
     private static let suites = "ECDHE+AESGCM:ECDHE+CHACHA20:!PSK"
 
     private func setUp(_ minimum: TLSVersion, _ maximum: TLSVersion, suites: String) {
@@ -55,8 +57,8 @@ package final class TLSContext {
         copenssl_ctx_set_max_version(pointer, maximum.number)
         SSL_CTX_set_options(pointer, copenssl_op_no_renegotiation)
         copenssl_ctx_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
-        // Allows partial writes, and repeated writes from another address, because the caller's buffer may grow and
-        // move before a write is repeated.
+        // Allows OpenSSL to write only a part of the bytes. Also allows the caller to repeat a write from another address,
+        // because the caller's buffer may grow and move before the write is repeated.
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         copenssl_ctx_set_mode(pointer, Int(modes))

@@ -1,7 +1,7 @@
 import COpenSSL
 import POSIX
 
-/// Why a TLS connection failed. After an error, the session can only be closed.
+/// Why a TLS connection failed. After a `TLSError`, the session is unusable and must be closed.
 package enum TLSError: Error, Hashable, Sendable {
     /// This side refused the peer's certificate, or the peer sent no certificate. `text` is OpenSSL's reason.
     case untrusted(CertificateFault, text: String)
@@ -42,7 +42,8 @@ extension TLSError {
     private static func alertName(_ failure: OpenSSLFailure) -> String {
         let name = String(cString: SSL_alert_desc_string_long(failure.reason - SSL_AD_REASON_OFFSET))
         guard name == "unknown" else { return name }
-        // OpenSSL 3.0 has no name for the newest alerts, only a text: "tlsv13 alert certificate required (…)".
+        // For the newest alerts, OpenSSL 3.0 has no name. It has only a text, such as "tlsv13 alert certificate required (…)",
+        // and the name is a part of this text.
         let words = failure.text.split(separator: " ").prefix { !$0.hasPrefix("(") }
         return words.count > 2 && words[1] == "alert" ? words[2...].joined(separator: " ") : failure.text
     }
@@ -71,7 +72,7 @@ package enum CertificateFault: Hashable, Sendable {
     /// The certificate's chain does not end at a trusted authority.
     case unknownAuthority
     case revoked
-    /// The certificate's purpose excludes this side of a TLS connection.
+    /// The certificate's purpose does not include the peer's role in the connection: client or server.
     case wrongPurpose
     case missing
     case other

@@ -36,7 +36,7 @@ package struct TLSSession: ~Copyable {
     ) throws(TLSError) -> OpaquePointer {
         // DNS allows a final dot in a name, but certificates do not.
         let name = serverName.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-        // OpenSSL treats an empty name as "do not check".
+        // If the name is empty, OpenSSL would accept a certificate for any name.
         if name?.isEmpty == true { throw .library(text: "a server name is needed") }
         ERR_clear_error()
         guard let ssl = SSL_new(context.pointer) else { throw .taken() }
@@ -74,8 +74,9 @@ package struct TLSSession: ~Copyable {
         }
     }
 
-    /// Reads at most the content of one TLS record. Repeat the call until it would block: a poll does not report bytes that
-    /// OpenSSL has already read from the socket (``hasPending``).
+    /// Reads at most the content of one TLS record. Repeat the call until the result is ``TLSTransfer/wantRead`` or
+    /// ``TLSTransfer/wantWrite``: OpenSSL may have read more bytes from the socket already (``hasPending``), and a poll does not
+    /// report these bytes.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!buffer.isEmpty, "a read needs room")
         ERR_clear_error()
@@ -87,9 +88,9 @@ package struct TLSSession: ~Copyable {
 
     /// Writes up to ``longestWrite`` bytes in as many TLS records as needed.
     ///
-    /// If fewer bytes than given were written, the socket is full or the connection is broken. The next call reports the cause.
-    /// If records were sent before an error, the call returns the number of bytes in these records and not the error, because
-    /// the peer may have read the records.
+    /// If fewer bytes than given were written, the socket is full or the connection is broken. The next call of this function
+    /// returns what to wait for, or throws the error. If records were sent before an error, the call returns the number of bytes
+    /// in these records and not the error, because the peer may have read the records.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!bytes.isEmpty, "a write needs bytes")
         let limit = min(bytes.count, Self.longestWrite)
@@ -108,12 +109,14 @@ package struct TLSSession: ~Copyable {
     }
 
     /// Asks the peer to change its keys (RFC 8446, section 4.6.3). The peer responds when its program has read all bytes that
-    /// were written before. ``keyUpdates`` counts the responses. OpenSSL's servers respond only when they read the next record.
+    /// were written before. ``keyUpdates`` counts the responses. A server that uses OpenSSL sends its response only when it reads
+    /// the next record after the request.
     ///
-    /// Call this function only while no write is waiting. If the result is not ``TLSProgress/done``, call the function again
-    /// before anything else is written.
+    /// Call this function only when no ``write(_:)`` must be repeated. If the result is not ``TLSProgress/done``, call the
+    /// function again before anything else is written.
     ///
-    /// - Throws: an error if the connection fails, or if it uses TLS 1.2, which has no key updates (``hasKeyUpdates``).
+    /// - Throws: an error if the request cannot be sent, or if the connection uses TLS 1.2, which has no key updates
+    ///   (``hasKeyUpdates``).
     package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         if SSL_in_init(ssl) == 0 {
@@ -126,7 +129,8 @@ package struct TLSSession: ~Copyable {
     /// Whether the peer can be asked to change its keys (TLS 1.3).
     package var hasKeyUpdates: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
 
-    /// How often the peer has responded to key update requests. A response is a key change that asks for no change in return.
+    /// How often the peer has responded to key update requests. A response is a KeyUpdate message of the peer that requests no
+    /// key update from this side.
     package var keyUpdates: Int { peersKeyUpdates.value }
 
     /// Sends close_notify. The result is ``TLSProgress/done`` when close_notify is written; ``read(into:)`` reports the
@@ -142,7 +146,8 @@ package struct TLSSession: ~Copyable {
         }
     }
 
-    /// Whether OpenSSL holds unread bytes from the socket, even if they are only a part of a record.
+    /// Whether OpenSSL has bytes of the socket that ``read(into:)`` has not returned yet. These bytes may be only a part of a
+    /// record.
     package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
 
     /// Returns why the call with the result `status` did not finish.
@@ -219,7 +224,7 @@ package enum TLSTransfer: Hashable, Sendable {
     case bytes(Int)
     /// Repeat the call when the socket is readable. A repeated write must start with the same bytes and may add more bytes.
     case wantRead
-    /// Repeat the call when the socket is writable. The rule of ``wantRead`` for repeated writes applies.
+    /// Repeat the call when the socket is writable. For a repeated write, the rule of ``wantRead`` applies.
     case wantWrite
     /// The peer sent close_notify: no more bytes will come.
     case closed

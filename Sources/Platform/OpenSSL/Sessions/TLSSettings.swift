@@ -35,8 +35,8 @@ package struct ClientSettings: Sendable {
 
 /// Settings of the server side.
 package struct ServerSettings: Sendable {
-    /// The condition that a client certificate must meet for the handshake to succeed. ``TLSSession/peerFault`` has the result of
-    /// a full check in any case.
+    /// The condition that a client certificate must meet for the handshake to succeed. Whatever the condition is, the server also
+    /// makes a full check, and ``TLSSession/peerFault`` has the result of the full check.
     package enum Acceptance: Sendable, Hashable {
         case verified
         /// The certificate's chain leads to one of the authorities. Dates, purpose and unknown extensions are ignored.
@@ -59,7 +59,8 @@ package struct ServerSettings: Sendable {
     /// accepted.
     package var applicationProtocols: [String] = []
     package var clientCertificates: ClientCertificates = .ignored
-    /// The cipher suites of TLS 1.2 in OpenSSL's syntax, for tests of clients; nil: the same suites as for clients.
+    /// The cipher suites of TLS 1.2 in OpenSSL's syntax, for tests of clients. If this is nil, a server uses the same suites as a
+    /// client.
     package var suites: String?
     /// The number of session tickets sent after each handshake, for clients that resume sessions.
     package var tickets = 0

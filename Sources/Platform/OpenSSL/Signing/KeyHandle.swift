@@ -42,7 +42,8 @@ struct KeyHandle: ~Copyable {
         guard curve == "prime256v1" else { throw CredentialError(.wrongCurve(found: curve)) }
     }
 
-    /// - Throws: when the parts of the key do not match, or are not on the curve.
+    /// - Throws: when the private and the public part of the key do not match, or when the public part is not a point on the
+    ///   curve.
     func checkConsistency() throws(CredentialError) {
         let context = allocated(EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil))
         defer { EVP_PKEY_CTX_free(context) }

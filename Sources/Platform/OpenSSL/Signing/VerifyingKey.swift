@@ -25,8 +25,8 @@ package final class VerifyingKey {
         key = KeyHandle(sharing: pointer)
     }
 
-    /// Whether this key's owner signed `message` with `signature`.
-    /// A signature of 64 bytes is read as `r‖s`, and any other signature as DER.
+    /// Whether `signature` is a signature of `message` by the owner of this key. A signature of 64 bytes is read as `r‖s`, and
+    /// any other signature as DER.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         let isRaw = signature.count == ES256Signature.rawLength
         let der = isRaw ? ES256Signature.der(fromRaw: signature) : signature

@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// OpenSSL's reason for a failed call: the first entry of its error queue, which caused the later entries.
+/// OpenSSL's reason for a failed call: the first entry of OpenSSL's error queue. The error of this entry caused the later
+/// entries.
 struct OpenSSLFailure {
     let library: Int32
     let reason: Int32
@@ -13,7 +14,7 @@ struct OpenSSLFailure {
         var data: UnsafePointer<CChar>?
         var flags: Int32 = 0
         let code = ERR_get_error_all(nil, nil, nil, &data, &flags)
-        // The text must be copied before the queue is cleared.
+        // `ERR_clear_error` frees the text of the entry, so the text is copied first.
         let text = code == 0 ? fallback : words(code, flags & ERR_TXT_STRING != 0 ? data : nil)
         ERR_clear_error()
         return OpenSSLFailure(library: ERR_GET_LIB(code), reason: ERR_GET_REASON(code), text: text)
@@ -28,7 +29,7 @@ struct OpenSSLFailure {
     }
 }
 
-/// Unwraps a new OpenSSL object. Nil means that memory ran out, and stops the process.
+/// Unwraps a pointer to a new OpenSSL object. A nil pointer means that memory ran out, and then this function stops the process.
 func allocated(_ pointer: OpaquePointer?) -> OpaquePointer {
     guard let pointer else { preconditionFailure("OpenSSL could not allocate an object") }
     return pointer
@@ -59,7 +60,8 @@ struct MemoryBIO: ~Copyable {
 
 /// Returns the DER form of an object.
 ///
-/// - Parameter encode: an `i2d` function. The function is called twice, first to get the length.
+/// - Parameter encode: an `i2d` function. This code calls the `i2d` function twice: first to get the length, then to get the
+///   bytes.
 func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let length = encode(nil)
     guard length > 0 else { return [] }

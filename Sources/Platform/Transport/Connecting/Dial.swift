@@ -2,7 +2,7 @@ package import EventLoop
 package import OpenSSL
 import POSIX
 
-/// Opens connections to a peer, with address, proxy, TLS and timeout.
+/// Opens connections to a peer: finds the peer's addresses, connects, asks a proxy for a tunnel, and makes the TLS handshake.
 @Loop package struct Dial {
     package var endpoint: Endpoint
     /// The TLS settings; `nil` for a plain stream.
@@ -65,7 +65,7 @@ import POSIX
         to address: SocketAddress, tcpDeadline: ContinuousClock.Instant, deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> ByteStream {
         let descriptor: Int32
-        // If this host does not support the address family, the next address is tried.
+        // `Socket.open` fails if this host does not support the family of the address. Then the caller tries the next address.
         do { descriptor = try Socket.open(address.family) } catch { throw .unreachable("\(error)") }
         do {
             try await Self.finishConnect(descriptor, to: address, deadline: tcpDeadline)
@@ -85,8 +85,8 @@ import POSIX
         _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
     ) async throws(TransportError) {
         var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
-        // EAGAIN counts as an error. EAGAIN means that the queue of a Unix socket's listener is full, or that no local
-        // port is free. No event reports the end of either condition, so this function cannot wait for it.
+        // EAGAIN counts as an error. EAGAIN means that the queue of a Unix socket's listener is full, or that no local port is
+        // free. No event reports when the queue has room or a port is free, so this function cannot wait for this.
         if number == EINPROGRESS || number == EINTR {
             let waiter = SocketWaiter(descriptor, deadline: deadline)
             defer { waiter.release() }
@@ -143,8 +143,8 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
 
 /// Limits the wait for an operation that has no timeout of its own.
 @Loop package enum Deadline {
-    /// - Returns: the result of `body`, or `nil` after the deadline.
-    ///   After the deadline `body` continues, and its result is dropped.
+    /// - Returns: the result of `body`, or `nil` after the deadline. After the deadline, `body` continues to run, but this
+    ///   function has returned and ignores the result of `body`.
     package static func race<Value: Sendable>(
         until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
     ) async -> Value? {

@@ -4,8 +4,8 @@ import POSIX
 
 /// A connected socket, plain or TLS. Received bytes are passed on at once; output is sent in one write per turn of the loop.
 ///
-/// Output is either appended with ``write(_:)``, or requested from ``source`` when the socket has room.
-/// With ``source``, a slow peer slows the source down and does not fill memory.
+/// Output is either appended with ``write(_:)``, or requested from ``source`` when the socket has room. With ``source``, output
+/// for a slow peer does not fill memory, because the stream does not call the source while the socket is full.
 @Loop package final class ByteStream: TurnListener {
     /// Gets received bytes, which are valid during the call. Reading starts when this closure or ``onEnd`` is set.
     package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in } {
@@ -25,13 +25,13 @@ import POSIX
     private var poll: Poll?
     private var output = OutputBuffer()
     private var waitsForRoom = false
-    /// Whether TLS must write its own bytes before it can read.
+    /// Whether TLS must first write bytes of its own protocol, and therefore cannot read yet.
     private var readWaitsForRoom = false
     private var flushIsDue = false
     private var keyUpdatesDue = 0
     private var readIsDue = false
     private var outputState = OutputState.open
-    /// Whether ``onBytes`` or ``onEnd`` was set, so that reading has started.
+    /// Whether ``onBytes`` or ``onEnd`` has been set. Reading starts when this becomes true.
     private var isWanted = false
     private var isClosing = false
     /// Whether ``source`` is being called. If the source calls ``close()``, the stream closes after the call.
@@ -55,7 +55,7 @@ import POSIX
     }
 
     isolated deinit {
-        // The source is not called any more, because its owner may be freed already.
+        // `close()` must not call the source, because the source's owner may be freed already.
         source = nil
         close()
     }
@@ -74,8 +74,8 @@ import POSIX
     /// The number of appended bytes that the socket has not accepted yet.
     package var queuedBytes: Int { output.count }
 
-    /// The number of bytes that the socket accepted and the peer has probably not read, with TLS overhead. The estimate is more
-    /// exact while ``watchesPeer`` is true.
+    /// The number of bytes that the socket has accepted and that the peer's program has probably not read. The number includes
+    /// the overhead of TLS. The estimate is more exact while ``watchesPeer`` is true.
     package var unreadByPeer: Int { socket.unreadByPeer() }
 
     /// Whether a probe for the peer's receive window is sent every second.
@@ -90,8 +90,8 @@ import POSIX
     /// How often the peer's TLS has responded to key update requests.
     package var keyUpdates: Int { withSession { $0.keyUpdates } ?? 0 }
 
-    /// Requests a TLS key update. The peer responds when its program has read everything that was sent before. Call it only in
-    /// ``source``, when no output is queued and ``hasKeyUpdates`` is true.
+    /// Requests a TLS key update. The peer responds when its program has read everything that was sent before. Call this function
+    /// only in ``source``, when no output is queued and ``hasKeyUpdates`` is true.
     package func requestKeyUpdate() { keyUpdatesDue += 1 }
 
     /// Appends output. The output is sent at the end of the turn.
@@ -101,8 +101,8 @@ import POSIX
         setNeedsFlush()
     }
 
-    /// Sends at once the queued output that the socket accepts, and sends the rest later. Use this function for output that must
-    /// not wait for the end of the turn.
+    /// Sends as much of the queued output as the socket accepts now, and sends the remaining output later. Use this function for
+    /// output that must not wait for the end of the turn.
     package func sendNow() {
         guard socket.isOpen, !waitsForRoom else { return }
         flush()
@@ -157,8 +157,8 @@ import POSIX
 
     /// Sends queued output, closes this side for writing, and continues to read until the peer closes too.
     ///
-    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. Later writes are dropped; ``source`` is
-    /// still called for the rest of its output.
+    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed the connection. Bytes of later
+    /// ``write(_:)`` calls are dropped, but ``source`` is still called until it appends no more output.
     package func endOutput() {
         if outputState == .open { outputState = .ending }
         setNeedsFlush()
@@ -194,8 +194,8 @@ import POSIX
         watch()
     }
 
-    /// Reads the bytes that have arrived so far. Call this function before a timeout is checked.
-    /// The number of bytes is limited, so that the loop also serves other streams.
+    /// Reads the bytes that have arrived so far. Call this function before you check a timeout, because the awaited bytes may
+    /// have arrived and not been read. The number of bytes is limited, so that the loop also serves other streams.
     package func readNow() {
         for _ in 0..<16 {
             guard socket.isOpen, reads else { return }
@@ -242,8 +242,8 @@ import POSIX
         socket.endOutput()
     }
 
-    /// Reads the received bytes and then sends a key update. While the update is unsent, OpenSSL does not read, and the peer's
-    /// last bytes could be lost.
+    /// Reads the received bytes and then sends a request for a key update. Until OpenSSL has sent the request, OpenSSL does not
+    /// read. So without the reading before the request, the peer's last bytes could be lost.
     private func sendKeyUpdate() {
         readNow()
         guard socket.isOpen else { return }
@@ -254,7 +254,8 @@ import POSIX
         }
     }
 
-    /// Reads the peer's last bytes, such as responses and the reason of a GOAWAY, and then ends the stream.
+    /// After a failed write, reads the bytes that the peer sent last, such as responses and the reason of a GOAWAY, and then ends
+    /// the stream.
     private func finishAfterRest(_ end: StreamEnd) {
         while socket.isOpen, reads, !isClosing,
             case .bytes(let count) = socket.read()

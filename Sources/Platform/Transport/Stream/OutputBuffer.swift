@@ -72,15 +72,16 @@ enum ReadBuffer {
 /// Estimates how far a TCP peer is behind, as two numbers: bytes that the peer's machine has not acknowledged, and bytes that
 /// the peer's program has not read.
 ///
-/// The first number is exact. The second number is an estimate from the receive window, which shrinks while a program does not
-/// read. Only acknowledgements report the window, so a probe requests an acknowledgement each second while ``isWatched`` is true.
-/// The window of a new connection grows by itself, so the estimate may be ten thousand bytes or more too low.
+/// The number of unacknowledged bytes is exact. The number of unread bytes is an estimate from the peer's receive window, which
+/// shrinks while the peer's program does not read. The peer reports its window only in acknowledgements, so while ``isWatched``
+/// is true, a probe requests an acknowledgement each second. The window of a new connection grows by itself, so the estimate may
+/// be ten thousand bytes or more too low.
 struct PeerLag {
     /// The largest receive window that the peer has offered.
     private var widest = 0
     private(set) var isWatched = false
 
-    /// The number of bytes that the peer's program has probably not read.
+    /// The number of bytes that the peer's program has probably not read: unacknowledged bytes and acknowledged bytes together.
     mutating func bytes(_ descriptor: Int32) -> Int {
         let room = Self.offeredRoom(descriptor)
         widest = max(widest, room)
