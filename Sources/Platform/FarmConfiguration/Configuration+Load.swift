@@ -19,10 +19,11 @@ extension Configuration {
     /// Reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
     ///
     /// - Parameters:
-    ///   - path: a YAML or JSON file; nil: the file that `PUSHFARM_CONFIG` names, else ./pushfarm.yaml if it exists, else no
-    ///     file.
-    ///   - findsLocalFarm: whether to use the file of a running `pushfarm up` when no file is given or found.
-    ///   - environment: the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are used.
+    ///   - path: a YAML or JSON file. If this is nil, the file that the variable `PUSHFARM_CONFIG` names; without this variable,
+    ///     ./pushfarm.yaml if this file exists.
+    ///   - findsLocalFarm: whether to use the file that `pushfarm up` has written (``localFarmFile``), if there is no other file.
+    ///   - environment: the process's environment. Only these variables are used: `PUSHFARM_…`, CREDENTIALS_DIRECTORY, and the
+    ///     variables that the keys `password_env` name.
     package static func load(
         path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client,
         findsLocalFarm: Bool = false
@@ -33,7 +34,8 @@ extension Configuration {
             let named = overrides.last { $0.key == "state_dir" }?.text ?? environment["PUSHFARM_STATE_DIR"]
             let folder = FilePathText.resolve(named ?? "var", in: FileText.workingDirectory)
             let file = folder + "/" + localFarmFile
-            // A file that other users can write is not used, because those users could redirect this user's pushes.
+            // This function does not use a file that other users can write, because they could change the gateways to which this
+            // user's pushes go.
             if FileText.isOnlyOurs(file) { path = file }
         }
         var text = ""
@@ -142,7 +144,8 @@ extension Configuration {
 extension ValueType<String> {
     fileprivate static var hostName: Self {
         .parsed { text throws(InvalidValue) in
-            // The host name is part of shard owners and Redis keys, in which `:` and `}` have a meaning.
+            // The host name is a part of Redis keys and of the names of shards' owners. In these texts, `:`, `{` and `}` have a
+            // meaning.
             let isProper = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !":{}".utf8.contains($0) }
             guard isProper, text.utf8.count <= 128 else {
                 throw InvalidValue("expected at most 128 printable characters without space, colon or braces")

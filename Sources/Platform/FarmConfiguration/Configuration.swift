@@ -53,12 +53,14 @@ package struct Configuration: Sendable, Equatable {
     /// The file with the password of the private Redis. Only the file's owner may read the file.
     package var privateRedisPasswordFile: String { stateDirectory + "/redis.password" }
 
-    /// The Redis to use: the configured Redis, else the private Redis if it runs, else the Redis on this host's default port.
+    /// Returns the address of the Redis to use: the configured Redis; without a configured Redis, the private Redis if its socket
+    /// exists; otherwise the Redis on the default port of this host.
     package func redisLocation(privateSocketExists: Bool) -> RedisLocation {
         if let redis { return redis }
         guard privateSocketExists else { return .local }
         var location = RedisLocation(.unix(privateRedisSocket))
-        // If the password file cannot be read, Redis refuses the login, and the error of that login names the cause.
+        // If the password file cannot be read, no error is thrown here: Redis then refuses the login, and the error of the login
+        // names the cause.
         if FileText.isOnlyOurs(privateRedisPasswordFile),
             let password = (try? FileText.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
             !password.isEmpty
@@ -68,7 +70,7 @@ package struct Configuration: Sendable, Equatable {
         return location
     }
 
-    /// Throws an error if the configuration has no apps, because a coordinator needs at least one.
+    /// Throws an error if the configuration has no apps, because a coordinator needs at least one app.
     package func requireApps() throws(ConfigurationError) {
         guard apps.isEmpty else { return }
         let reason = "no app is configured"
@@ -89,7 +91,7 @@ package struct AlertSettings: Sendable, Equatable {
     package var errorShare = 5
     /// An alert fires when Redis uses more than this percentage of its memory.
     package var redisMemory = 70
-    /// An alert fires when an app has more refused jobs than this in a minute.
+    /// An alert fires when an app has more refused jobs than this number in a minute.
     package var refusedJobs = 10
     /// A firing alert is sent again after this time.
     package var again: Duration = .seconds(3600)

@@ -15,8 +15,8 @@ package struct ConfigurationChanges: Sendable, Equatable {
 }
 
 extension Configuration {
-    /// Compares this configuration with a newer configuration. The contents of credential files are not compared, so the same
-    /// path counts as unchanged.
+    /// Compares this configuration with a newer configuration. The function compares the paths of credential files and not their
+    /// contents: a file whose content has changed counts as unchanged.
     package func changes(to newer: Configuration) -> ConfigurationChanges {
         var changes = ConfigurationChanges()
         for app in newer.apps {

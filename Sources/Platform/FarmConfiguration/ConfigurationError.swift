@@ -49,7 +49,8 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
     }
 }
 
-/// Why a value is not valid for its key. The reader of the key adds the source of the value.
+/// Why a value is not valid for its key. This error does not contain the source of the value. The code that reads the key adds
+/// the source.
 struct InvalidValue: Error {
     let reason: String
 

@@ -23,8 +23,8 @@ package struct ChildLaunch {
         self.environment = environment
     }
 
-    /// The program that a child runs: the version of this process, even if another version was installed at the same
-    /// path. Coordinator and children of different versions may use different protocols.
+    /// The program that a child runs: the same version as this process, even if another version has been installed at `program`.
+    /// A child of another version may use another protocol than its coordinator.
     var currentProgram: String {
         guard let file, Self.file(program).map({ $0 == file }) != true else { return program }
         return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : program
@@ -36,8 +36,8 @@ package struct ChildLaunch {
         return (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// The variables that every child inherits. The list contains no variable with a secret, and no variable that
-    /// makes systemd treat the child as the service.
+    /// The variables that every child inherits. The list contains no variable with a secret. It also contains no variable for the
+    /// service manager, because a child that has these variables could report to systemd in the name of the service.
     static let inherited: [String] = {
         var names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
         #if DEBUG

@@ -14,12 +14,12 @@ package struct ChildLogging {
     }
 }
 
-/// The life of a process that a coordinator started. The process gets orders, and exits on an order, when the coordinator
-/// exits, or on a signal.
+/// The life of a process that a coordinator started. The process gets orders from the coordinator. It exits after an order or a
+/// signal to exit, and after the coordinator has exited.
 @Loop package final class ChildLife<Notice: ControlMessage, Order: ControlMessage> {
     package var onOrder: @Loop (Order) -> Void = { _ in }
-    /// Called once: start nothing new, and call ``end()`` when the current work is done. After the grace period, the
-    /// process ends anyway.
+    /// Called once, when the process begins to finish. The closure must start no new work, and must call ``end()`` when the
+    /// current work is done. After the grace period, the process ends even if ``end()`` was not called.
     package var onFinish: @Loop () -> Void = {}
     /// Called on a signal: `onDump` logs the state, `onQuiet` makes the process take no new work.
     package var onDump: @Loop () -> Void = {}
@@ -65,8 +65,8 @@ package struct ChildLogging {
         on(SIGUSR1) { [unowned self] in logging.reopen() }
         on(SIGUSR2) { [unowned self] in onDump() }
         on(SIGTSTP) { [unowned self] in onQuiet() }
-        // A terminal sends these signals to all its processes. Only the coordinator handles them, so a child ignores
-        // them.
+        // A terminal sends these signals to all its processes. A child must not end because of them, so it ignores them; only the
+        // coordinator handles them.
         for number in [SIGHUP, SIGTTIN, SIGTTOU] { on(number) {} }
     }
 

@@ -11,7 +11,8 @@ package protocol ChildOrder: ControlMessage {
 extension WorkerOrder: ChildOrder {}
 extension IntakeOrder: ChildOrder {}
 
-/// A child's slot: the current process, its control channel, and when the next process starts.
+/// A place for a child process. A slot has one process at a time, and starts the next process after the current process has
+/// ended.
 @Loop package final class ChildSlot<Order: ChildOrder, Notice: ControlMessage> {
     package private(set) var state = ChildState.stopped
     /// How often a new process replaced a crashed or killed process. Kills by an operator do not count.
@@ -36,7 +37,7 @@ extension IntakeOrder: ChildOrder {}
     private var isStopping = false
     /// Whether no process follows the current process, however the current process ends.
     private var isLast = false
-    /// The delays between attempts to start a process when the system refuses to start a process.
+    /// The delays between attempts to start a process while the system refuses to start processes.
     private var shortage: BackOff
     private lazy var shortageTimer = Timer { [unowned self] in start() }
     private var emptied: [CheckedContinuation<Void, Never>] = []
@@ -44,7 +45,8 @@ extension IntakeOrder: ChildOrder {}
     /// - Parameters:
     ///   - role: the program's subcommand for the child, and the child's name in logs.
     ///   - arguments: the arguments after the role.
-    ///   - shortage: the delays while the system lacks resources for a process. Attempts never stop.
+    ///   - shortage: the delays between attempts while the system lacks resources for a process. The number of attempts is not
+    ///     limited.
     ///   - log: a logger with metadata that names the slot.
     package init(
         role: String, arguments: [String] = [], launch: ChildLaunch, policy: RestartPolicy = RestartPolicy(),
@@ -99,7 +101,8 @@ extension IntakeOrder: ChildOrder {}
     /// Makes the current process the last process in this slot, until ``startAgain()``.
     package func retire() { isLast = true }
 
-    /// Allows new processes again: starts a process now, or when the current process has ended.
+    /// After ``retire()`` or ``stop(within:)``, allows new processes again: starts a process now, or when the current process has
+    /// ended.
     package func startAgain() {
         (isStopping, isLast) = (false, false)
         guard child == nil else { return }
@@ -107,14 +110,14 @@ extension IntakeOrder: ChildOrder {}
         start()
     }
 
-    /// Asks the process to finish, and kills a process that does not finish in time. Another process replaces the
-    /// old process.
+    /// Asks the process to finish, and kills a process that does not finish in time. Then another process starts in this slot.
     package func replace(within grace: Duration) {
         guard let child, child.end == nil else { return retry() }
         child.finish(within: grace, isReplaced: true)
     }
 
-    /// Kills the process at once for an operator. The current work of the process does not become suspect.
+    /// Kills the process at once for an operator. This kill does not count as a crash, so the pushes or the job of the process do
+    /// not become suspect.
     /// - Parameter hasTrace: whether to send SIGABRT first, so that Swift can print a backtrace.
     package func kill(hasTrace: Bool) { child?.kill(hasTrace: hasTrace) }
 
@@ -130,7 +133,7 @@ extension IntakeOrder: ChildOrder {}
         await withCheckedContinuation { emptied.append($0) }
     }
 
-    /// Starts a process at once in a slot that was given up.
+    /// Starts a process at once, also in a slot whose processes crashed too often (``ChildState/failed``).
     package func retry() {
         policy.reset()
         if child == nil { start() }

@@ -7,8 +7,7 @@ package enum FileTrust {
         package let description: String
     }
 
-    /// A phrase that follows "the file" if a user other than root and `user` can change the file; nil if no other
-    /// user can change it.
+    /// Why a file is not safe: a predicate for the subject "the file". Nil if no user except root and `user` can change the file.
     package static func trustProblem(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         guard owner == user || owner == 0 else {
             return "belongs to user \(owner), neither to root nor to user \(user)"
@@ -18,7 +17,8 @@ package enum FileTrust {
     }
 
     /// Checks the program that an upgrade starts, and the folders in its path.
-    /// - Returns: the path without links, so that no link can change between this check and the start.
+    /// - Returns: the path with all links resolved. So nobody can change the program by changing a link between this check and
+    ///   the start.
     package static func program(_ path: String) throws(TrustProblem) -> String {
         guard let file = realpath(path, nil).map(takeString) else {
             throw TrustProblem(description: "\(path): \(String(cString: strerror(errno)))")

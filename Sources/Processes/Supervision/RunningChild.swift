@@ -4,7 +4,7 @@ import FarmPolicy
 import Glibc
 import Logging
 
-/// One process of a child, with its control channel, its standard error, and the reason for its end.
+/// One process in a child's slot, with its control channel, its standard error, and the reason for its end.
 @Loop final class RunningChild<Order: ChildOrder, Notice: ControlMessage> {
     private let role: String
     private let log: Logger
@@ -18,15 +18,15 @@ import Logging
     private var linkEnd: CheckedContinuation<Void, Never>?
     /// Whether this coordinator killed the process because it gave no signs of life.
     private var isKilledAsHanging = false
-    /// Whether a user had stopped the process before it was killed. A stopped process gives no signs of life, so
-    /// killing it does not count as a crash.
+    /// Whether a signal or a debugger had stopped the process when this coordinator killed it. A stopped process cannot give
+    /// signs of life, so this kill does not count as a crash.
     private var wasStopped = false
     private(set) var isKilledByOperator = false
     /// Whether the process was asked to finish so that another process can replace it.
     private(set) var isBeingReplaced = false
 
-    /// The maximum time for reading the remaining messages of an ended process. All its messages are in the channel
-    /// already.
+    /// The maximum time for reading the remaining messages of an ended process. The time is short, because all messages of the
+    /// process are in the channel already.
     private static var longestRead: Duration { .seconds(1) }
 
     /// Starts the process.
@@ -84,7 +84,7 @@ import Logging
     }
 
     /// Asks the process to finish, and kills a process that does not finish in time.
-    /// - Parameter isReplaced: whether another process is to follow.
+    /// - Parameter isReplaced: whether another process will start in its place.
     func finish(within grace: Duration, isReplaced: Bool = false) {
         isBeingReplaced = isBeingReplaced || isReplaced
         askToFinish(within: grace)
@@ -105,7 +105,8 @@ import Logging
         kill(after: .seconds(5))
     }
 
-    /// Logs how the process ended, and reads its remaining messages, which may arrive after the notice of its end.
+    /// Logs how the process ended, and reads its remaining messages. libuv may report the end of the process before these
+    /// messages.
     func readToEnd(isExpected: Bool) async {
         killer?.stop()
         logStandardError(isEnd: true)

@@ -5,11 +5,11 @@ import Glibc
 @Loop package final class ServiceSocket {
     private let descriptor: Int32
     private let address: SocketAddress
-    /// Datagrams that must reach the manager and that the socket had no room for, oldest first.
+    /// Announced datagrams that could not be sent yet, oldest first.
     private var unsent: [[UInt8]] = []
 
-    /// The maximum number of unsent datagrams. A service makes fewer state changes than this while its manager does not
-    /// read.
+    /// The maximum number of unsent datagrams. If there are more, the oldest is dropped. This is rare, because a service makes
+    /// only a few changes of its state while the manager does not read.
     private static let mostUnsent = 16
 
     /// - Returns: nil if the name cannot be the name of a socket.
@@ -25,21 +25,23 @@ import Glibc
 
     isolated deinit { close(descriptor) }
 
-    /// Sends a datagram about the service's current state. The datagram is dropped if the socket has no room for it.
+    /// Sends a datagram about the service's current state. If the datagram cannot be sent now, or announced datagrams are unsent,
+    /// it is dropped.
     package func send(_ messages: ServiceMessage...) {
         flush()
         if unsent.isEmpty { _ = send(ServiceMessage.datagram(messages)) }
     }
 
-    /// Sends a change of the service's state. The datagram is sent again until the manager has received it.
+    /// Sends a datagram about a change of the service's state. If the datagram cannot be sent now, the next calls of this object
+    /// send it first.
     package func announce(_ messages: ServiceMessage...) {
         unsent.append(ServiceMessage.datagram(messages))
         if unsent.count > Self.mostUnsent { unsent.removeFirst() }
         flush()
     }
 
-    /// The present time of the monotonic clock in microseconds. The manager expects the time of a reload on this
-    /// clock.
+    /// The present time of the monotonic clock in microseconds. ``ServiceMessage/reloading(monotonicMicroseconds:)`` needs a time
+    /// of this clock.
     package static var monotonicMicroseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -82,7 +84,8 @@ package struct ServiceEnvironment: Equatable, Sendable {
         watchdog = .microseconds(microseconds)
     }
 
-    /// The time between two signs of life: half of the watchdog time, and at most 1 s, so that the status line is fresh.
+    /// The time between two signs of life: half of the watchdog time. The time is at most 1 s, because the status line is also
+    /// sent at this interval and must be fresh.
     package var interval: Duration {
         max(.milliseconds(10), min(.seconds(1), (watchdog ?? .seconds(2)) / 2))
     }
@@ -96,13 +99,14 @@ package enum ServiceMessage: Equatable, Sendable {
     case ready
     /// One line of text for people, of at most ``longestStatus`` bytes.
     case status(String)
-    /// The service is alive. Send it at least every WATCHDOG_USEC.
+    /// The service is alive. The service must send this message at least once every WATCHDOG_USEC microseconds.
     case watchdog
     /// The service begins to reload, at this time of the machine's monotonic clock.
     case reloading(monotonicMicroseconds: UInt64)
     /// The service begins to stop.
     case stopping
-    /// The start or the stop takes longer: the manager waits at least this much longer from now on.
+    /// The start or the stop takes longer than expected: counted from this message, the manager waits at least this time before
+    /// it gives up.
     case extendTimeout(Duration)
     /// The process with this id is the main process of the service from now on. The previous main process sends
     /// this message in an upgrade.
@@ -127,8 +131,8 @@ package enum ServiceMessage: Equatable, Sendable {
         Array(messages.map(\.text).joined(separator: "\n").utf8)
     }
 
-    /// Makes the text one line of UTF-8. A line break would begin another assignment, and the manager refuses bytes
-    /// that are not UTF-8.
+    /// Makes the text one line of UTF-8. In a datagram, a line break would begin another `NAME=value` line, and the manager
+    /// refuses bytes that are not UTF-8.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

@@ -1,9 +1,10 @@
 import EventLoop
 import Glibc
 
-/// Reads a child's standard error, which is not its log: fatal errors of the Swift runtime, and messages of libraries.
+/// Reads the standard error of a child. A child writes its log to another descriptor, so its standard error contains only fatal
+/// errors of the Swift runtime and messages of libraries.
 ///
-/// The child never waits for this pipe: text that does not fit into the pipe between two reads is lost.
+/// A write of the child to this pipe never waits. If the pipe is full, the text is lost.
 @Loop final class StandardErrorReader {
     /// The maximum number of lines that one call returns.
     static let mostLines = 100
@@ -34,7 +35,7 @@ import Glibc
         close(reader)
     }
 
-    /// Closes this process's copy of the descriptor, because the child has its own.
+    /// Closes this process's copy of ``writer``, because the child now has its own copy.
     func childHasStarted() {
         guard writer >= 0 else { return }
         close(writer)
@@ -42,7 +43,7 @@ import Glibc
     }
 
     /// Returns the complete lines that arrived since the last call.
-    /// - Parameter isEnd: whether the child has ended, so that the last line may lack a line feed.
+    /// - Parameter isEnd: whether the child has ended. Then the result also contains a last line without a line feed.
     func lines(isEnd: Bool = false) -> [String] {
         var bytes = rest
         var buffer = [UInt8](repeating: 0, count: 4096)

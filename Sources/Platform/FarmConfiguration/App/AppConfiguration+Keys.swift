@@ -17,7 +17,7 @@ extension AppConfiguration {
             .init("ca_file", \.caFile, .readableFile),
             .init("request_timeout", \.requestTimeout, .duration(upTo: 3600)),
             .init("max_retry_after", \.maxRetryAfter, .duration(upTo: 86_400)),
-            // An inbox entry is one Redis string, at most 512 MiB.
+            // An inbox entry is one Redis string, and Redis allows at most 512 MiB in a string.
             .init("max_job_bytes", \.maxJobBytes, .number(1024...512 << 20)),
             .init("max_tokens", \.maxTokens, .number(1...1_000_000)),
             .init("suppression.days", \.suppression.days, .count(1...366, of: .days)),
@@ -69,7 +69,7 @@ extension BinaryGateway {
     static var keys: [ConfigurationKey<BinaryGateway>] {
         [
             .init("binary.command", \.command, .command),
-            // A worker that exits has 20 s to learn the outcomes of its pushes, so the quiet time must be shorter.
+            // A worker that exits waits at most 20 s for the outcomes of its pushes, so the quiet time must be shorter than 20 s.
             .init("binary.quiet_time", \.quietTime, .duration(upTo: 15)),
             .init("binary.sentinel", \.endsWithSentinel, .flag),
             .init("binary.key_updates", \.asksIfRead, .flag),

@@ -7,7 +7,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package enum Credentials: Sendable, Equatable {
         /// Provider tokens, signed with a .p8 key. `file` is an absolute path.
         case key(file: String, id: String, team: String)
-        /// A TLS client certificate as .p12 (`keyFile` nil) or .pem. The key of a .pem is in `keyFile` or in the same file.
+        /// A TLS client certificate in a .p12 or .pem file. `keyFile` has the private key of a .pem file; if `keyFile` is nil,
+        /// the private key is also in `file`.
         case certificate(file: String, keyFile: String?, password: Password?)
     }
 
@@ -16,9 +17,10 @@ package struct AppConfiguration: Sendable, Equatable {
         package var days = 30
         /// Approximate maximum number of suppressed tokens. The oldest entries are removed first.
         package var tokens = 1_000_000
-        /// New suppressions need confirmation when more than this percentage of the last thousand responses are invalid tokens.
+        /// If more than this percentage of the last thousand responses report an invalid token, new suppressions need
+        /// confirmation.
         package var holdShare = 20
-        /// The app is paused when more than this percentage of the last thousand responses are invalid tokens.
+        /// If more than this percentage of the last thousand responses report an invalid token, the farm pauses the app.
         package var pauseShare = 95
     }
 
@@ -82,8 +84,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var weight = 1
     /// The minimum percentage of pushes from the bulk lane while the high lane has pushes.
     package var bulkFloor = 10
-    /// The number of gateway connections per worker, if the configuration sets one number. If nil, ``use`` decides. For a binary
-    /// gateway, nil means a number per host that is divided among the host's workers.
+    /// The number of gateway connections per worker, if the configuration sets one number. If nil, ``use`` decides. If this is
+    /// nil for a binary gateway, the host's workers share the default number of connections of a host.
     package var connections: Int?
     package var use = GatewayUse()
     package var budget = GatewayBudget()
@@ -109,8 +111,8 @@ package struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    /// The maximum size of one shard's suppression list. The maximum is a little more than an equal share, because shards differ
-    /// in size.
+    /// The maximum size of one shard's suppression list. The maximum is a little more than the app's maximum divided by the
+    /// number of shards, because some shards have more tokens than others.
     package func suppressionLimit(shards: Int) -> Int { suppression.tokens / shards * 21 / 20 + 100 }
 
     /// The environment of the app's gateway. A token is valid in one environment only.
@@ -137,9 +139,9 @@ extension AppConfiguration.Environment {
 }
 
 extension AppConfiguration {
-    /// The number of connections of a host to a binary gateway.
-    /// A host needs many connections, because the gateway closes a connection after each invalid token. The number is below 64,
-    /// because a gateway may count a closed connection as open for a short time.
+    /// The number of connections of a host to a binary gateway. A host needs many connections, because the gateway closes a
+    /// connection after each invalid token. The number is below 64, because a gateway that allows 64 connections may count a
+    /// closed connection as open for a short time.
     private static let binaryConnections = 56
 
     /// The maximum number of gateway connections of one worker, when the host has `workers` workers.
@@ -172,8 +174,8 @@ package struct GatewayUse: Sendable, Equatable {
     /// Maximum bits per second; nil: no limit.
     package var maxBandwidth: Double?
     package var scale = Scale.incremental(1)
-    /// The number of connections grows after streams were scarce for this time.
-    /// The number shrinks after fewer connections were enough for this time.
+    /// If the connections have had too few streams for this time, the worker opens more connections. If fewer connections would
+    /// have been enough for this time, the worker closes some connections.
     package var minSustain: Duration = .seconds(2)
     /// The time between two checks of the number of connections.
     package var pollInterval: Duration = .milliseconds(200)
@@ -207,13 +209,13 @@ package struct GatewayBudget: Sendable, Equatable {
 package struct BinaryGateway: Sendable, Equatable {
     /// The command byte of a notification frame: 2; older gateways need 1 or 0.
     package var command: UInt8 = 2
-    /// Pushes that the gateway has read count as accepted when no reply arrives in this time. The time grows if the
-    /// gateway's replies take longer.
+    /// If no reply arrives in this time after the gateway has read a push, the push counts as accepted. The worker uses a longer
+    /// time if the gateway's replies take longer.
     package var quietTime: Duration = .seconds(1)
-    /// Whether each connection ends with a push that the gateway refuses. The gateway's reply to this push proves that
-    /// the gateway accepted the earlier pushes.
+    /// Whether the last push of each connection is a push that the gateway must refuse. The gateway's reply to this push proves
+    /// that the gateway has accepted all earlier pushes of the connection.
     package var endsWithSentinel = false
-    /// Whether KeyUpdates of TLS 1.3 are used to learn how much the gateway's program has read.
+    /// Whether the worker sends KeyUpdate requests of TLS 1.3 to find out how much the gateway's program has read.
     package var asksIfRead = true
     /// The maximum number of pushes that one worker may have sent without knowing their outcomes.
     package var window = 262_144

@@ -18,7 +18,7 @@ struct AppReader {
         try readGateway(&result)
         for key in AppConfiguration.keys { try key.read(reader, below: app, into: &result) }
         try readConnections(&result)
-        // Binary gateways treat rapid reconnecting as an attack.
+        // Binary gateways treat rapid reconnecting as an attack, so the default of the longest backoff is higher.
         if result.binary != nil { result.use.maxDialBackOff = .seconds(180) }
         for key in AppConfiguration.useKeys { try key.read(reader, below: app, into: &result) }
         try check(&result.use)

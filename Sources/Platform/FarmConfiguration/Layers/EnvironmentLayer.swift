@@ -2,10 +2,10 @@ import PushModel
 
 /// Reads `PUSHFARM_…` variables into settings.
 ///
-/// A variable's name is the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name,
-/// `.` and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`.
-/// A variable of an app applies to the app in the file whose name has that spelling in upper case.
-/// If no app matches, the variable creates an app with the name in lower case.
+/// A variable's name is the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name, `.`
+/// and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`. A variable of an app applies to the app in the
+/// file whose name, changed in this way, is a part of the variable's name. If no app of the file matches, the variable creates an
+/// app, whose name is this part of the variable's name in lower case.
 struct EnvironmentLayer {
     static let prefix = "PUSHFARM_"
     /// The variable that names the configuration file.
@@ -51,7 +51,8 @@ struct EnvironmentLayer {
             source: source, key: nil, problem: .unknownKey(nearest: nearest.map { Self.prefix + $0 }))
     }
 
-    /// Finds the app of a variable: tries the file's apps first, then the longest known key at the variable's end.
+    /// Returns the path of an app's variable: tries the file's apps first. If no app matches, the longest known key at the end of
+    /// `name` is the key, and the text before the key is the app.
     private func appPath(
         of name: Substring, at source: ConfigurationError.Source
     ) throws(ConfigurationError) -> SettingPath? {
@@ -75,8 +76,8 @@ struct EnvironmentLayer {
         return SettingPath(parts: ["apps", app] + key.path.parts)
     }
 
-    /// Suggests the correct name of a misspelt variable. Only the key after the app's name is compared. If the app is unknown,
-    /// each part of the variable's name that follows a `_` is compared with the keys.
+    /// Suggests the correct name of a misspelt variable. If the variable begins with a known app, compares the text after the
+    /// app's name with the keys. If the app is unknown, compares the text after each `_` with the keys.
     private func nearestAppVariable(_ name: String) -> String? {
         let keys = Schema.appPaths.map(Self.spelling(of:))
         for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {

@@ -1,7 +1,7 @@
 import PushModel
 import Yams
 
-/// Reads a YAML or JSON text into settings, each with its line number.
+/// Reads the settings of a YAML or JSON text. Each setting has the number of its line.
 struct FileLayer {
     /// The file's path as the user gave it, for error messages.
     let file: String
@@ -123,8 +123,8 @@ struct FileLayer {
         .file(file, line: node.mark?.line ?? 1)
     }
 
-    /// Keeps only the reason and the line of a syntax error. The message of Yams also quotes the text of the file,
-    /// which could show a secret.
+    /// Makes an error with the reason and the line of a syntax error. The message of Yams is not used, because it also quotes the
+    /// text of the file, which may contain a secret.
     private func syntaxError(_ error: YamlError) -> ConfigurationError {
         func at(_ line: Int, _ reason: String, _ key: String? = nil) -> ConfigurationError {
             ConfigurationError(source: .file(file, line: max(line, 1)), key: key, problem: .syntax(reason))

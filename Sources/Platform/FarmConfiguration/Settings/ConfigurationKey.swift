@@ -28,14 +28,15 @@ struct ConfigurationKey<Target> {
         }
     }
 
-    /// Creates a key that other code reads, because its meaning depends on other keys.
+    /// Creates a key whose value ``read(_:below:into:)`` ignores. Other code reads the value, because its meaning depends on
+    /// other keys.
     init(_ name: String) {
         path = SettingPath(parts: name.split(separator: ".").map(String.init))
         isList = false
         take = { _, _, _ throws(ConfigurationError) in }
     }
 
-    /// - Parameter group: the app of the key; empty for a key of the whole farm.
+    /// - Parameter group: the path of the group that contains the key, such as `apps.demo`; empty for a key of the whole farm.
     func read(
         _ reader: SettingReader, below group: SettingPath = SettingPath(), into target: inout Target
     ) throws(ConfigurationError) {
@@ -90,7 +91,8 @@ extension ValueType<Bool> {
 }
 
 extension ValueType<Int> {
-    /// - Parameter word: a word that is allowed instead of a number, for the error message.
+    /// - Parameter word: a word that the caller allows instead of a number. This function only adds the word to its error
+    ///   message.
     static func number(_ range: ClosedRange<Int>, or word: String? = nil) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             guard let setting = reader.settings[path] else { return nil }
@@ -103,7 +105,7 @@ extension ValueType<Int> {
         }
     }
 
-    /// Reads a whole number of units, or a duration of whole units: 72, 72h or 3d when the unit is one hour.
+    /// Reads a whole number of units, or a duration of whole units. If the unit is one hour, `72`, `72h` and `3d` mean the same.
     static func count(_ range: ClosedRange<Int>, of unit: TimeUnit) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             guard let setting = reader.settings[path], let time = TimeText.duration(setting.text) else {
@@ -189,7 +191,7 @@ extension ValueType<Double> {
         }
     }
 
-    /// Reads a share: 0 to 1, or 0% to 100%.
+    /// Reads the random part of a backoff as a share: 0 to 1, or 0% to 100%.
     static var jitter: Self {
         .parsed { text throws(InvalidValue) in
             let isPercent = text.hasSuffix("%")

@@ -1,7 +1,7 @@
 /// The shape of a part of the configuration file.
 indirect enum Shape {
     case value
-    /// Several plain values. Spaces separate the values in the environment and in flags.
+    /// Several plain values. A variable or a flag contains the values as one text, separated by spaces.
     case list
     /// A group with fixed keys.
     case group([(key: String, shape: Shape)])

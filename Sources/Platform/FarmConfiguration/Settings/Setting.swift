@@ -15,7 +15,7 @@ struct SettingPath: Hashable, CustomStringConvertible {
 /// The text of one configuration value, as the user wrote it.
 struct Setting: Equatable {
     let text: String
-    /// True if the value was in quotes, so it is text.
+    /// True if the value was in quotes. Such a value is text, even if it consists of digits.
     var isQuoted = false
     let source: ConfigurationError.Source
 }
@@ -23,7 +23,8 @@ struct Setting: Equatable {
 /// The values of one layer (file, environment or flags), or of several merged layers.
 struct Settings {
     private(set) var values: [SettingPath: Setting] = [:]
-    /// The source where each group begins. An error about a missing value shows this source.
+    /// The source where each group begins. An error about a missing value shows the source of the group that should contain the
+    /// value.
     private(set) var groups: [SettingPath: ConfigurationError.Source] = [:]
 
     subscript(path: SettingPath) -> Setting? { values[path] }
@@ -51,11 +52,11 @@ struct Settings {
         .sorted()
     }
 
-    /// Merges `layer` into these settings: the values of `layer` win. If `layer` has only a certificate or only a key for an
-    /// app, the app's other credentials are dropped.
+    /// Merges `layer` into these settings: the values of `layer` win. If `layer` has a certificate and no key for an app, drops
+    /// the app's key from these settings. If `layer` has a key and no certificate, drops the app's certificate.
     ///
-    /// A Redis address in `layer` also replaces the password file and the CA file. So the program sends a password only
-    /// to an address from the password's own layer or from a lower layer.
+    /// If `layer` has a Redis address, drops the password file and the CA file of these settings. So the program never sends the
+    /// password of a lower layer to an address from a higher layer.
     mutating func lay(over layer: Settings) {
         if layer.values[Schema.redis] != nil { for key in Schema.ofRedis { values[key] = nil } }
         for name in layer.names(below: Schema.apps) {

@@ -18,14 +18,14 @@ struct SettingReader {
         return setting.text
     }
 
-    /// Reads a path and makes it absolute. A path in a file is relative to the file's folder. A path that starts with
-    /// `${CREDENTIALS_DIRECTORY}/` is relative to the folder of that variable.
+    /// Reads a path and makes it absolute. A relative path in the configuration file is relative to the folder of the
+    /// configuration file. A path that starts with `${CREDENTIALS_DIRECTORY}/` is relative to the folder of that variable.
     func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let text = try text(path) else { return nil }
         let variable = "${\(Self.credentialsVariable)}/"
         guard text.hasPrefix(variable) else { return FilePathText.resolve(text, in: folder(of: path)) }
-        // A command that only uses Redis does not run as the systemd service, so it does not need the files in the service's
-        // credentials folder.
+        // A command that only uses Redis does not run as the systemd service, so the variable may be missing. This is no error
+        // here, because the command does not read the files in the service's credentials folder.
         return FilePathText.resolve(
             String(text.dropFirst(variable.count)), in: environment[Self.credentialsVariable] ?? variable)
     }
@@ -92,7 +92,7 @@ struct SettingReader {
         return isNumber && !setting.isQuoted ? text : "text \"\(text)\""
     }
 
-    /// The source of the value. If the value is missing, the source of the nearest enclosing group.
+    /// The source of the value. If the value is missing, the source of the innermost group that contains the key.
     private func source(of path: SettingPath) -> ConfigurationError.Source? {
         if let setting = settings[path] { return setting.source }
         var parts = path.parts

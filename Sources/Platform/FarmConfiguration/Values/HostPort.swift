@@ -76,7 +76,7 @@ package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// The URL that receives alerts by POST. The URL's path may be a secret, so the path is never shown.
+/// The URL that receives alerts by POST. The path of the URL may contain a secret, so no log or message shows the path.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     package let usesTLS: Bool
     package let hostPort: HostPort

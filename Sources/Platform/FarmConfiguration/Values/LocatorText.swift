@@ -1,7 +1,7 @@
 import PushModel
 
-/// Splits `scheme://[user[:password]@]host[:port][/path][?query]` into parts. Decodes percent encoding where it is
-/// allowed. Does not check the parts.
+/// Splits `scheme://[user[:password]@]host[:port][/path][?query]` into parts. Decodes percent encoding in user and password. Does
+/// not check whether the parts are valid.
 struct LocatorText {
     let scheme: String
     let user: String?
@@ -59,7 +59,8 @@ struct LocatorText {
 }
 
 enum FilePathText {
-    /// Returns `path` itself if it is absolute, else `path` inside `folder` without `.` steps.
+    /// Returns `path` itself if it is absolute. Otherwise returns `folder` and `path` joined, without `./` at the start of
+    /// `path`.
     static func resolve(_ path: String, in folder: String) -> String {
         if path.hasPrefix("/") { return path }
         var path = path[...]

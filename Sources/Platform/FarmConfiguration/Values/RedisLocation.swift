@@ -35,7 +35,8 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RedisLocation {
-    /// The address as a URL with the real password, which ``init(_:relativeTo:)`` reads. Use it only on a private channel.
+    /// The address as a URL with the real password, which ``init(_:relativeTo:)`` reads. Send this text only over a private
+    /// channel.
     package func revealedURL() -> String {
         var credentials = Self.encoded(user ?? "")
         if let password { credentials += ":" + Self.encoded(password.reveal()) }
@@ -62,7 +63,7 @@ extension RedisLocation {
         return encoded
     }
 
-    /// The longest path in bytes that fits `sun_path` on every supported system.
+    /// The length in bytes of the longest path that fits into a socket address (`sun_path`) on every supported system.
     package static let longestSocketPath = 103
 
     /// - Parameter folder: the folder for a relative socket path.

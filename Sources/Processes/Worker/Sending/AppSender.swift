@@ -12,7 +12,7 @@ import StoreProtocol
 /// Sends the pushes of one app: checks out batches, sends their pushes to the gateway, reports their
 /// outcomes.
 ///
-/// The work is done at the end of each turn of the loop, once for all events of the turn.
+/// The sender works at the end of each turn of the loop, once for all events of the turn.
 @Loop final class AppSender: ConnectionPool.Owner, TurnListener, SuspectPushTurn.Member {
     let context: WorkerContext
     let name: String
@@ -42,7 +42,8 @@ import StoreProtocol
     var coolDowns = CoolDown()
     var counts = SendCounts()
     private var isDue = false
-    /// Whether sending resumes once the app's suppression lists are read.
+    /// Whether ``resume()`` was called before the app's suppression lists were read. Sending then resumes when the lists are
+    /// read.
     private var resumesWhenKnown = false
     lazy var timer = Timer { [unowned self] in schedule() }
     lazy var nextTurn = Timer { [unowned self] in schedule() }
@@ -55,7 +56,7 @@ import StoreProtocol
     var suspension: Suspension? {
         didSet { window.change(to: suspension?.mode ?? .sending) }
     }
-    /// The newest generation of credentials that the coordinator knows to be accepted by the gateway.
+    /// The newest generation of the app's credentials that a gateway has accepted, according to the coordinator.
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
 
@@ -83,7 +84,7 @@ import StoreProtocol
         window.setBulkFloor(bulkFloor)
     }
 
-    /// Sets the served shards and withdraws all other shards.
+    /// Sets the shards that this worker serves. Stops serving all other shards.
     func assign(_ tokens: [Int: FenceToken]) {
         shards.assign(tokens)
         governor.apply(shards.share)
@@ -146,7 +147,8 @@ import StoreProtocol
 
     private func suspend(as next: Suspension) {
         guard suspension != .finishing, suspension != .removed else { return }
-        // During a pause, Redis may reject recent suppressions of this worker as wrong, so the lists are reloaded.
+        // During a pause, Redis may reject recent suppressions of this worker as wrong. The reload removes them from the lists of
+        // this worker.
         if next.isPause, suspension?.isPause != true { suppressionLists.reload() }
         suspension = next
         resumesWhenKnown = false
@@ -198,12 +200,14 @@ import StoreProtocol
         suspension == nil && context.mayStart && gatewayHealth.maySend(at: .now)
     }
 
-    /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for long.
+    /// Expires held pushes whose deadline has passed. Without this function, pushes would not expire while the gateway is
+    /// unreachable.
     func expireOverdue() {
         window.now = .now
         if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
         counts.addFailed(window.expireOverdue(at: context.redis.clock.seconds))
-        // Outcomes are kept during an outage of Redis, because Redis may lose the last reports in the outage.
+        // In an outage, Redis may lose the last reports, and then this worker reports the outcomes again. So during the outage
+        // this worker drops no outcomes.
         if context.redis.isReady { window.dropOldOutcomes() }
         schedule()
     }

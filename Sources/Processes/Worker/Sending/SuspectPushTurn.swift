@@ -24,8 +24,8 @@ import EventLoop
     /// credit.
     var isWanted: Bool { members.contains { $0.hasSuspect || $0.hasSuspectInFlight } }
 
-    /// Returns whether this member may send its suspect batch now: the member is the first that has a suspect batch, no
-    /// other batch has credit, and no other member has pushes in flight.
+    /// Returns whether this member may send its suspect batch now. This needs three conditions: no earlier member in the list has
+    /// a suspect batch, no other batch of any member has credit, and no other member has pushes in flight.
     func maySendSuspect(_ member: any Member) -> Bool {
         members.first { $0.hasSuspect } === member
             && members.allSatisfy { $0 === member || $0.isClearForSuspect && $0.hasNothingInFlight }
@@ -38,13 +38,14 @@ import EventLoop
         !members.contains { $0 !== member && $0.hasSuspectInFlight }
     }
 
-    /// Notes a response to a push of a suspect batch. When the suspect batch has no push in flight any more, other
-    /// members may continue.
+    /// Called after a response to a push of a suspect batch. When no push of the suspect batch is in flight any more, wakes the
+    /// other members, so that they continue to send.
     func noteResponse(to member: any Member) {
         if !member.hasSuspectInFlight { wake() }
     }
 
-    /// Notes an accepted report or a released batch. Such a change may let another sender have its turn.
+    /// Called after Redis has accepted a report, or after a batch was released. After such a change, a member that has waited may
+    /// be allowed to send.
     func changed() {
         let isWanted = isWanted
         guard isWanted || wasWanted else { return }

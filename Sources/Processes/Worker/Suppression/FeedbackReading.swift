@@ -11,14 +11,14 @@ import Transport
 
 /// Reads an app's feedback service once, from beginning to end.
 ///
-/// The service deletes tuples that were read. Every tuple is therefore stored in Redis, in portions and one portion at a
-/// time. The socket is not read while a portion is being stored.
+/// The service deletes each tuple after it has sent the tuple, so this object stores every tuple in Redis. It stores one portion
+/// of tuples at a time, and does not read the socket while it stores a portion.
 @Loop final class FeedbackReading {
     private let order: FeedbackOrder
     private let scope: SuppressionScope
     private let store: AppStore
-    /// The suppression lists of the shards of the reported tokens. A service may report a token repeatedly, and a
-    /// token that is in its list already is not stored again.
+    /// The suppression lists of the shards of the reported tokens. A service may report a token repeatedly. If the token is in
+    /// the list of its shard already, the token is not added again.
     private let known: SuppressionLists
     private let ended: @Loop (_ tuples: Int, _ error: String) -> Void
     private var stream: ByteStream?
@@ -30,19 +30,19 @@ import Transport
     /// The shards of the reported tokens.
     private var shards: Set<Int> = []
     private var isLearning = false
-    /// Why reading has ended: "" after a regular end, nil while reading.
+    /// The error that ended the reading; "" after a regular end, nil during the reading.
     private var end: String?
     private lazy var silence = Timer { [unowned self] in finish("") }
 
     private static let portion = 500
     private static let dialTimeout = Duration.seconds(20)
-    /// How long the service may be silent after a tuple, because it may keep the connection open after the
-    /// last tuple.
+    /// When the service has been silent for this time after a tuple, the reading ends, because a service may keep the connection
+    /// open after the last tuple.
     private static let silenceLimit = Duration.seconds(5)
     /// How long the first tuple may take.
     private static let firstSilenceLimit = Duration.seconds(30)
-    /// The requested size of the receive buffer; the kernel allocates twice this size. The size is small, because
-    /// unread bytes are lost when the worker crashes.
+    /// The requested size of the socket's receive buffer; the kernel allocates twice this size. The size is small, because a
+    /// crash of the worker loses the bytes in the buffer, and the service does not send them again.
     private static let receiveBuffer = 32 << 10
 
     /// - Parameters:
@@ -105,8 +105,8 @@ import Transport
         storeNext()
     }
 
-    /// Stores waiting tuples in Redis, one portion after the other. An incomplete portion is stored only at the end of the
-    /// stream.
+    /// Stores waiting tuples in Redis, one portion after the other. A portion is all tuples that wait, but at most ``portion``
+    /// tuples.
     private func storeNext() {
         guard !isStoring else { return }
         guard !waiting.isEmpty else {
@@ -122,7 +122,8 @@ import Transport
         listsAreRead()
     }
 
-    /// Continues when the suppression lists of the portion are read or Redis refuses to return them.
+    /// Stores the portion when the suppression lists for the portion's shards have been read, or when Redis has refused to return
+    /// them.
     private func listsAreRead() {
         guard isLearning, known.isWhole else { return }
         isLearning = false
@@ -141,7 +142,8 @@ import Transport
             stored += count
             waiting.removeFirst(count)
         } catch {
-            // Redis refuses this portion permanently, so it is not retried.
+            // Redis refuses this portion permanently, so another attempt would fail too. The reading ends, and the waiting tuples
+            // are dropped.
             waiting = []
             end = end.map { $0.isEmpty ? "\(error)" : $0 } ?? "\(error)"
             stream?.close()

@@ -6,7 +6,7 @@ import PushModel
 
 /// Prevents sending to suppressed tokens, and suppresses tokens that the gateway declares invalid.
 @Loop final class SuppressionFilter {
-    /// A scope as a number for records and as text for reports.
+    /// A ``SuppressionScope``: its number, which records contain, and its text, which reports contain.
     private struct Scope {
         let number: UInt32
         let text: String
@@ -18,8 +18,8 @@ import PushModel
     private var environment = ""
     /// Whether the gateway supports only the topic of the certificate, as a binary gateway does.
     private var hasOneTopic = false
-    /// The generation of the credentials. Pushes sent with older credentials may have used another topic or
-    /// environment.
+    /// The first generation of credentials with the present topic and environment. Responses to pushes that were sent with older
+    /// credentials suppress no token.
     private var generation: UInt32 = 0
     private var scopes: [String: Scope] = [:]
 
@@ -62,19 +62,19 @@ import PushModel
         return Self.isRegistration(atSecond: registered, after: timestamp)
     }
 
-    /// - Parameter timestamp: the time of invalidity in milliseconds since 1970.
+    /// - Parameter timestamp: when the gateway found the token invalid, in milliseconds since 1970.
     nonisolated static func isRegistration(atSecond registered: Int64, after timestamp: Int64) -> Bool {
         let (milliseconds, overflow) = registered.multipliedReportingOverflow(by: 1000)
         return overflow ? registered > 0 : timestamp < milliseconds
     }
 
-    /// Suppresses a token that the gateway declared invalid, with immediate effect.
+    /// Suppresses the token of a push after the gateway has refused the token as invalid.
     ///
     /// - Parameters:
     ///   - timestamp: when the gateway found the token invalid, in milliseconds since 1970; nil if unknown.
     ///   - isPaused: whether the app is paused.
-    /// - Returns: the text of the scope in which the token is suppressed; nil if the push belongs to another
-    ///   scope.
+    /// - Returns: the text of the scope in which the token becomes suppressed. Nil if the token is not suppressed: the reason is
+    ///   not about the token, the push was sent with older credentials, or the text is too long.
     func suppress(
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, timestamp: Int64?, isPaused: Bool,
         at seconds: Int64
@@ -86,8 +86,8 @@ import PushModel
         let record = SuppressionRecord(
             reason: reason, scope: scope.number, time: timestamp.map { min($0 / 1000, seconds) } ?? seconds,
             token: batch.batch.bytes[push.token])
-        // While the app is paused, Redis refuses records that may come from a wrong environment, so they take no
-        // effect here.
+        // A record whose cause may be a wrong environment has no immediate effect in two cases: while the app is paused, because
+        // Redis then refuses such records, and while Redis holds such records until they are confirmed.
         if !isPaused && !tokens.holdsUnconfirmed || !reason.mayBeEnvironment {
             tokens.note(record, of: batch.shard, at: seconds)
         }

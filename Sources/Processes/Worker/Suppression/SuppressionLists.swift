@@ -7,13 +7,14 @@ import StoreProtocol
 
 /// The suppression lists of the shards that this worker serves. Pushes to tokens in the lists are not sent.
 ///
-/// A shard's list is read before pushes of the shard are sent. A wake-up announces new entries, and ``readEnds()``
-/// finds new entries if the wake-up was lost. Suppressions found by this worker are effective immediately.
+/// The worker reads a shard's list before it sends pushes of the shard. A wake-up announces new entries; if the wake-up is lost,
+/// ``readEnds()`` finds the new entries. Suppressions that this worker passes to ``note(_:of:at:)`` have an effect immediately.
 @Loop final class SuppressionLists {
     /// The suppression list of one shard.
     final class List {
         fileprivate(set) var table: SuppressionTable
-        /// The table that replaces the present table when the list has been read again from its beginning.
+        /// The new table while the list is read again from its beginning. At the end of the list, the new table replaces the
+        /// present table.
         private var next: SuppressionTable?
         /// The position up to which the list is read.
         fileprivate var lastRead = EntryID.first
@@ -56,7 +57,7 @@ import StoreProtocol
 
     /// Called when a list is read to its end.
     var onLoaded: @Loop () -> Void = {}
-    /// How many seconds a record is valid.
+    /// How many seconds after its time a record suppresses a token.
     var life: Int64 {
         didSet { if life != oldValue { for list in lists.values { list.setLife(life) } } }
     }
@@ -79,8 +80,8 @@ import StoreProtocol
     private static let readingsAtOnce = 4
     private static let linesAtOnce = 1000
     private static let retryInterval = Duration.milliseconds(200)
-    /// How much of a list is read again after a reconnect, in milliseconds. A Redis that lost its last seconds
-    /// may reuse entry ids that were already read.
+    /// After a reconnect to a restarted or another Redis, the entries of this many last milliseconds are read again. If this
+    /// Redis has lost its last writes, it may give their entry ids to new entries, which the worker would otherwise not read.
     private static let overlap: Int64 = 10 * 60 * 1000
 
     init(_ store: AppStore, life: Int64, log: Logger) {
@@ -100,7 +101,7 @@ import StoreProtocol
     /// Whether the lists of all served shards are read.
     var isWhole: Bool { lists.values.allSatisfy(\.isLoaded) }
 
-    /// Returns the list of a shard; nil if the list is empty.
+    /// Returns the list of a shard; nil if the list is empty or the shard is not served.
     func list(of shard: Int) -> List? {
         guard let list = lists[shard], !list.table.isEmpty else { return nil }
         return list
@@ -116,15 +117,14 @@ import StoreProtocol
         lists[shard]?.table.covers(record, at: seconds) ?? false
     }
 
-    /// Clears and rereads all lists. Suppressions that this worker found and Redis has not accepted are
-    /// dropped.
+    /// Clears and rereads all lists. Drops the suppressions that this worker has found and that Redis has not accepted.
     func reload() {
         for shard in lists.keys { lists[shard] = List(life: life) }
         readEnds()
     }
 
-    /// Reads new entries after a reconnect. If Redis restarted or another Redis took over (`isOther`), it may have other
-    /// entries than before, so the entries of the last seconds are read again.
+    /// Reads new entries after a reconnect. If Redis has restarted, or another Redis has taken over (`isOther`), the lists may
+    /// have other entries than before, so this function also reads the entries of the last minutes (``overlap``) again.
     func reconnected(isOther: Bool) {
         if isOther {
             for list in lists.values { list.lastRead = list.lastRead.back(milliseconds: Self.overlap) }
@@ -220,8 +220,8 @@ import StoreProtocol
         readOn()
     }
 
-    /// Retries soon if Redis is unreachable. If Redis refuses, sending continues without the list, because a push to an
-    /// invalid token is better than an unsent push.
+    /// If Redis is unreachable, tries again soon. If Redis refuses to return a list, the worker sends without the list, because a
+    /// push to an invalid token is better than an unsent push.
     private func failed(_ lists: [List], _ error: StoreError) {
         if error.isTemporary || error == .redis(.closed) {
             if !isWhole { timer.start(after: Self.retryInterval) }
