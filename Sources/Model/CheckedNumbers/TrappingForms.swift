@@ -1,7 +1,7 @@
 // Hides functions of the standard library that can end the process or that accept a number without a limit. In each file that
 // imports this module, a declaration of this file hides the standard library's declaration with the same signature. The
-// declarations of this file are deprecated, and the build treats the warning about their use as an error. `make lint` and `make
-// test` check that files which convert numbers import this module.
+// declarations of this file are deprecated, and the build treats the warning about their use as an error. `make lint` and
+// `make test` check that files which convert numbers import this module.
 
 extension FixedWidthInteger {
     @available(*, deprecated, message: "accepts any number: use init(foreign:), which is nil above 2^48")

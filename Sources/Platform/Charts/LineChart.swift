@@ -1,7 +1,7 @@
 import Foundation
 
-/// An SVG chart with stacked panels of curves over one horizontal axis. Each panel has its own vertical axis and a legend
-/// on the right.
+/// An SVG chart. It has several panels with curves, one below the other, over one horizontal axis. Each panel has its own
+/// vertical axis and a legend on the right.
 package struct LineChart {
     package struct Curve: Sendable {
         let name: String

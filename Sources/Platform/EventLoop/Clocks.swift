@@ -21,8 +21,8 @@ package enum WallClock {
     }
 }
 
-/// A clock that all processes of a host share. The clock also runs while the host sleeps, and does not change when somebody sets
-/// the host's time. Leases use this clock.
+/// A clock that all processes of a host share. The clock also runs while the host sleeps, and does not change when the host's
+/// time is set. Leases use this clock.
 package enum BootClock {
     /// Milliseconds since the host started.
     package static var milliseconds: UInt64 {

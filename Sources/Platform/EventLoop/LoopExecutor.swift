@@ -7,8 +7,8 @@ import Synchronization
 /// The loop's own thread enqueues nearly all jobs. The mutex protects against other threads, such as a task that a
 /// test starts elsewhere or a cancellation handler.
 ///
-/// The program's tasks also prefer this executor. A task without an actor would otherwise resume on a thread pool, and each await
-/// would wake two more threads.
+/// The program's tasks also have this executor as their preferred executor. Otherwise a task without an actor would resume on a
+/// thread pool, and each `await` would wake two more threads.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
     static let shared = LoopExecutor()
 
@@ -38,7 +38,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     func adoptCurrentThread() {
         thread.store(Self.currentThread, ordering: .relaxed)
-        // A write to a closed connection must return an error. The default action of SIGPIPE would end the process.
+        // Without this call, a write to a closed connection would send SIGPIPE, whose default action ends the process. After this
+        // call, the write returns an error.
         signal(SIGPIPE, SIG_IGN)
     }
 

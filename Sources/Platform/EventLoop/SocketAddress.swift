@@ -18,8 +18,8 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         self.init(unix: Array(path.utf8) + [0], length: MemoryLayout<sockaddr_un>.size)
     }
 
-    /// A Unix socket with an abstract name, which has no file. Only Linux supports abstract names.
-    /// All bytes of the name are significant, also zero bytes.
+    /// A Unix socket with an abstract name, which has no file. Only Linux supports abstract names. A zero byte does not end the
+    /// name: names that differ only after a zero byte are different.
     ///
     /// - Returns: `nil` when the name does not fit.
     package init?(abstract name: some StringProtocol) {

@@ -1,7 +1,8 @@
 import CHiredis
 import RedisProtocol
 
-/// Builds a reply from its parts. hiredis reports the parts depth first.
+/// Builds a reply from its parts. hiredis reports an array before its elements, and all parts of an element before the next
+/// element.
 struct RESPBuilder {
     private struct OpenArray {
         var missing: Int
@@ -43,7 +44,8 @@ struct RESPBuilder {
             return true
         }
         var values: [RESPValue] = []
-        // The reply's element count may be wrong, so most of the memory is reserved only when elements arrive.
+        // The number of elements in a reply may be wrong, so memory for more than 1,024 elements is reserved only when the
+        // elements arrive.
         values.reserveCapacity(min(count, 1024))
         open.append(OpenArray(missing: count, values: values))
         return true

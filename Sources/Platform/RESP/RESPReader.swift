@@ -3,12 +3,12 @@ package import RedisProtocol
 
 /// Converts bytes from Redis into replies, with hiredis's `redisReader`.
 ///
-/// Replies are built while hiredis parses, so a bulk string is copied once, from hiredis's buffer.
-/// After an error this reader cannot be used any more. Create a new reader for the next connection.
+/// The reader builds replies while hiredis parses, so a bulk string is copied only once, from hiredis's buffer. After an error,
+/// this reader is unusable. Create a new reader for the next connection.
 package final class RESPReader {
     /// Limits of a reply. A reply over a limit is refused before memory is allocated for the reply.
     package struct Limits: Sendable {
-        /// The maximum number of bytes that were fed and not yet returned as replies.
+        /// The maximum number of received bytes that are not yet part of a returned reply.
         package var bufferedBytes: Int
         /// The maximum number of elements in one array.
         package var elements: Int
@@ -33,8 +33,8 @@ package final class RESPReader {
             preconditionFailure("redisReaderCreateWithFunctions: out of memory")
         }
         self.reader = reader
-        // With hiredis's default limit (16 KiB), hiredis would free the buffer and allocate it again all the time.
-        // Without a limit the buffer would keep the size of the largest reply.
+        // hiredis frees an empty buffer that is larger than this limit. With the default of 16 KiB, hiredis would often free the
+        // buffer and allocate it again. Without a limit, the buffer would keep the size of the largest reply.
         reader.pointee.maxbuf = 1 << 20
         reader.pointee.privdata = Unmanaged.passUnretained(self).toOpaque()
     }
@@ -85,8 +85,8 @@ package final class RESPReader {
 }
 
 extension RESPReader {
-    /// A pointer that stands for a reply: hiredis only checks that the pointer is not nil. ``RESPBuilder`` stores the
-    /// replies.
+    /// What the callbacks return to hiredis instead of a reply, because ``RESPBuilder`` stores the replies. hiredis only checks
+    /// that the pointer is not nil.
     private static var present: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
 
     private static func callbacks() -> redisReplyObjectFunctions {
@@ -97,7 +97,8 @@ extension RESPReader {
             RESPReader.of(task).builder.add(string: bytes, type: task.pointee.type)
             return RESPReader.present
         }
-        // The count is an Int32 in hiredis 0.14 and an Int in 1.x. The inferred type compiles with both versions of hiredis.
+        // `count` is an Int32 in hiredis 0.14 and an Int in 1.x. No type is written here, so the code compiles with both
+        // versions.
         functions.createArray = { task, count in
             guard let task else { return nil }
             return RESPReader.of(task).builder.open(count: Int(count)) ? RESPReader.present : nil

@@ -17,8 +17,8 @@ package enum FileTrust {
     }
 
     /// Checks the program that an upgrade starts, and the folders in its path.
-    /// - Returns: the path with all links resolved. So nobody can change the program by changing a link between this check and
-    ///   the start.
+    /// - Returns: the path with all links resolved. So a change of a link between this check and the start cannot replace the
+    ///   program.
     package static func program(_ path: String) throws(TrustProblem) -> String {
         guard let file = realpath(path, nil).map(takeString) else {
             throw TrustProblem(description: "\(path): \(String(cString: strerror(errno)))")

@@ -18,8 +18,8 @@ package final class ClientSession {
     }
 
     deinit {
-        // `engine` is freed after this body. libnghttp2 calls no callbacks while it frees a session, so `state` may be
-        // freed first.
+        // `engine` is freed after this deinitializer has run. libnghttp2 calls no callbacks while it frees a session, so `state`
+        // may be freed before `engine`.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -46,7 +46,7 @@ package final class ClientSession {
     /// True if the session has nothing more to read or write, so the connection can be closed.
     package var isFinished: Bool { isAbandoned || engine.isFinished }
 
-    /// The next event; nil if there is none. The call makes the bytes of earlier responses invalid.
+    /// The next event; nil if there is none. After this call, do not use the bytes of earlier responses.
     package func nextEvent() -> ClientEvent? {
         state.pointee.nextEvent()
     }
@@ -63,7 +63,7 @@ package final class ClientSession {
 
     /// Queues a request. `body` is copied, so the caller may free it at once.
     /// A body that equals the body of the previous request is not copied again.
-    /// - Parameter tag: the stream's last event carries this value.
+    /// - Parameter tag: a number of the caller. The last event of the stream contains this number.
     package func submit(_ headers: HeaderBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
         if isAbandoned || state.pointee.isGoingAway { return .closing }
         if openStreams >= remoteMaxConcurrentStreams { return .full }
@@ -92,8 +92,8 @@ package final class ClientSession {
     /// yet. Does nothing if the stream is closed.
     package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
         engine.reset(stream, code: code)
-        // libnghttp2 reports the end of an unsent request only when the peer's limit allows one more stream, which may never
-        // happen.
+        // libnghttp2 reports the end of an unsent request only when the peer's limit allows one more stream. This may never
+        // happen, so the session ends the stream itself.
         state.pointee.cancelled(stream, in: engine.session)
     }
 
@@ -209,7 +209,7 @@ extension ClientSession {
             ClientSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // Limits the client to one stream until the server's first settings arrive.
+        // Until the server's first settings arrive, the client may open only one stream.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
     }
 

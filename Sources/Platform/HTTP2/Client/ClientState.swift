@@ -13,10 +13,10 @@ struct ClientStream: StreamSlot {
     var buffer: ResponseBuffer?
 }
 
-/// The state that libnghttp2's callbacks use. The callbacks get the state's address as user data, so recording an event needs
-/// neither reference counting nor an exclusivity check.
+/// The state that libnghttp2's callbacks use. libnghttp2 passes the address of the state to each callback as user data, so a
+/// callback can record an event without reference counting and without an exclusivity check.
 struct ClientState: ~Copyable {
-    /// A stream with more header fields than this is reset.
+    /// A stream whose response has more header fields than this number is reset.
     private static let fieldLimit: UInt16 = 64
 
     var streams = SlotPool(blank: ClientStream())
@@ -115,13 +115,14 @@ struct ClientState: ~Copyable {
         }
     }
 
-    /// Handles a request that was not sent, because it was cancelled or the peer sent GOAWAY.
+    /// Handles a request that libnghttp2 did not send, because the caller reset its stream or the peer sent GOAWAY.
     mutating func notSent(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
         let head = frame.pointee.hd
         if head.type == Frame.headers { cancelled(head.stream_id, in: session) }
     }
 
-    /// Ends a stream whose request will not be sent. If libnghttp2 knows the stream, the event follows when the stream closes.
+    /// Ends a stream whose request will not be sent. If libnghttp2 knows the stream, this function does nothing, because
+    /// libnghttp2 will report the end of the stream.
     mutating func cancelled(_ id: Int32, in session: OpaquePointer) {
         guard nghttp2_session_find_stream(session, id) == nil else { return }
         for slot in streams.all(where: { $0.id == id }) {
@@ -155,7 +156,8 @@ struct ClientState: ~Copyable {
                     retryAfter: stream.pointee.retryAfter, buffer: stream.pointee.buffer)))
         stream.pointee.buffer = nil
         if stream.pointee.upload.count > 0 {
-            // The response came before the request's body was sent completely. The peer does not need the rest of the body.
+            // The response came before the request's body was sent completely. The peer does not need the remaining body, so the
+            // stream is reset.
             nghttp2_submit_rst_stream(session, 0, id, ErrorCode.cancel)
         }
     }

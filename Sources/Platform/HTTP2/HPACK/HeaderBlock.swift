@@ -1,7 +1,8 @@
 /// A template for the header lists of many requests or responses. Only a few values change from message to message.
 ///
-/// The object keeps the encoded fields of a single message. Fields that many messages share are encoded once
-/// (``SharedFields``). Submitting a message copies the values, so the caller may change the values after the submission.
+/// The object contains the encoded fields that belong to a single message. Fields that many messages share are encoded once
+/// (``SharedFields``). A session copies the values when the caller submits a message, so the caller may change the values after
+/// the submission.
 package final class HeaderBlock {
     private struct ValueSlot {
         /// The offset of the value in the storage.
@@ -21,7 +22,7 @@ package final class HeaderBlock {
     private let storage: UnsafeMutableRawBufferPointer
     private let slots: UnsafeMutableBufferPointer<ValueSlot>
     private let fields: [HeaderField]
-    /// The bytes that precede the length of the value, for each field that belongs to one message only.
+    /// For each field, the encoded bytes before the length of the value. Only fields that belong to one message use these bytes.
     private let heads: [[UInt8]]
     private var known: SharedFields?
     /// An upper bound for the number of bytes that encode a value's length.
@@ -66,7 +67,8 @@ package final class HeaderBlock {
     /// - Precondition: `bytes` fits the field's capacity.
     package func set(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
         let room = slots[index]
-        // The next job of an app often has the same value, so an unchanged value is not encoded again.
+        // The value is often the same in the next job of an app. If the value has not changed, the encoded shared fields stay
+        // valid.
         if !room.isOwn, room.isPresent, isValue(bytes, of: room) { return }
         write(index) { target in
             precondition(bytes.count <= target.count, "header value longer than its field")
@@ -80,7 +82,8 @@ package final class HeaderBlock {
         text.withUTF8 { set(index, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Lets `fill` write the changeable part of the field in place. `fill` returns the number of bytes written.
+    /// Lets `fill` write the changeable part of a field directly into the memory of this object. `fill` returns the number of
+    /// bytes written.
     package func write(_ index: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
         let room = slots[index]
         precondition(!room.isFixed, "a fixed value is swapped")
@@ -145,8 +148,8 @@ package final class HeaderBlock {
     }
 }
 
-/// Fields that several messages in a row share. The encoding depends on the compression table, so the first of these messages
-/// encodes the fields. The fields are encoded again only after the table has changed.
+/// Fields that several messages in a row share. The encoding of a field depends on the compression table of the connection, so
+/// the fields are encoded when the first of these messages is sent. They are encoded again only after the table has changed.
 final class SharedFields {
     struct Field {
         let pair: HeaderTable.Pair
@@ -174,7 +177,8 @@ final class SharedFields {
         table.writeLimit(to: &front)
         for field in pseudo { write(field, to: &front, for: &table) }
         for field in regular { write(field, to: &back, for: &table) }
-        // After fields were added to the table, the next message gets a shorter encoding, so this encoding is not reused.
+        // If this encoding has added fields to the table, the fields have a shorter encoding from now on. So the next message
+        // encodes the fields again.
         generation = table.generation === before ? before : nil
         return (front, back)
     }

@@ -3,12 +3,12 @@ import POSIX
 /// The header lists of submitted requests or responses that are not sent yet, in sending order.
 ///
 /// libnghttp2 gets an empty header list for each stream. When the HEADERS frame of a stream is due, this queue makes the frame
-/// with the real header list. libnghttp2's encoder would Huffman-code the bearer token for each push, which takes a quarter of
-/// the instructions for a push.
+/// with the real header list. The reason is speed: libnghttp2's encoder would Huffman-code the bearer token for each push, and
+/// this would be a quarter of all instructions for a push.
 struct HeaderQueue: ~Copyable {
     private struct Entry: BitwiseCopyable {
         let stream: Int32
-        /// The offset in ``bytes`` of the message's own encoded fields, pseudo-header fields first.
+        /// The offset in ``bytes`` of the encoded fields that belong to this message only. The pseudo-header fields come first.
         let start: Int
         /// The length in bytes of the pseudo-header fields.
         var pseudo = 0
@@ -53,7 +53,8 @@ struct HeaderQueue: ~Copyable {
     /// Makes a message's HEADERS frame, and CONTINUATION frames if the header block is very long.
     /// The bytes are valid until the next call.
     ///
-    /// - Parameter empty: the frame that libnghttp2 made. This frame contains the flags and the stream.
+    /// - Parameter empty: the frame that libnghttp2 made for an empty header list. The flags and the stream are taken from this
+    ///   frame.
     mutating func frame(insteadOf empty: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let stream = Int32(bigEndian: empty.loadUnaligned(fromByteOffset: 5, as: Int32.self))
         // Skips messages whose streams were reset.

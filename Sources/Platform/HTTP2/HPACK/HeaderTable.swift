@@ -1,7 +1,7 @@
-/// The encoder's copy of HPACK's tables: the header fields that the peer already knows.
+/// The encoder's copy of the peer's decoding tables (HPACK): the header fields that the peer already knows.
 ///
-/// Strings are not Huffman-coded. Huffman coding would save few bytes per push and cost both sides more than the rest of the
-/// encoding.
+/// Strings are not Huffman-coded. Huffman coding would save few bytes per push, and would need more processor time on both sides
+/// than all other steps of the encoding.
 /// - Source: RFC 7541, sections 2.3, 4, 5 and 6.
 struct HeaderTable {
     /// Name and value of a header field, for comparison.
@@ -13,16 +13,16 @@ struct HeaderTable {
         fileprivate var size: Int { name.count + value.count + 32 }
     }
 
-    /// Identifies the state of one connection's table.
-    /// Connections may share header lists, so tables of different connections never have the same generation.
+    /// Identifies one state of one connection's table. Two tables never have the same generation, because several connections may
+    /// use the same header list and would confuse equal generations.
     final class Generation {}
 
-    /// The table size in bytes, as HPACK counts it, until the peer sets a limit. If the peer sets a larger limit, the
-    /// table keeps this size.
+    /// The maximum size of the table in bytes, counted as in HPACK, until the peer sets a lower limit. If the peer sets a higher
+    /// limit, this maximum stays.
     static let usualLimit = 4096
 
     private var limit = usualLimit
-    /// Whether the next header block must tell the peer the lower limit.
+    /// Whether the limit was lowered, so that the next header block must tell the peer the new limit.
     private var isLimitNew = false
     /// The entries of the table, the oldest first.
     private var entries: [Pair] = []
@@ -30,7 +30,7 @@ struct HeaderTable {
     /// Changes when the table changes. Within one generation the same fields have the same encoding.
     private(set) var generation = Generation()
 
-    /// Applies the peer's limit. A lowered limit stays low, so that the peer needs less memory.
+    /// Applies a limit of the peer if it is lower than the present limit. A later, higher limit of the peer has no effect.
     mutating func lower(to bytes: Int) {
         guard bytes < limit else { return }
         limit = bytes
@@ -68,13 +68,13 @@ struct HeaderTable {
         while size + room > limit, !entries.isEmpty { size -= entries.removeFirst().size }
     }
 
-    /// Appends a field that no hop may keep in its table.
+    /// Appends a field with the mark "never indexed": neither the peer nor a proxy may put the field into a compression table.
     static func writeUnindexed(_ pair: Pair, to block: inout [UInt8]) {
         writeUnindexed(name: pair.name, to: &block)
         write(pair.value, to: &block)
     }
 
-    /// Appends only the name of a field that no hop may keep. The value must follow.
+    /// Appends only the name of a field with the mark "never indexed". The caller must append the value.
     static func writeUnindexed(name: [UInt8], to block: inout [UInt8]) {
         let index = staticEntries.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
         write(index, prefix: 4, flags: 0x10, to: &block)
@@ -129,9 +129,11 @@ extension HeaderTable {
     ].map { Pair(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
 }
 
-/// One field of a header list that is used repeatedly. Names are lower case; pseudo-header fields come first.
+/// One field of a header list that is used repeatedly. The name must be in lower case. In the list, the pseudo-header fields must
+/// come first.
 ///
-/// If `indexed` is false, neither this hop nor a later hop keeps the value in its compression table.
+/// If `indexed` is false, the field has the mark "never indexed": neither this connection nor a later connection of a proxy keeps
+/// the value in its compression table.
 package struct HeaderField {
     let name: String
     let value: Value
@@ -147,8 +149,8 @@ package struct HeaderField {
         HeaderField(name: name, value: .fixed(value), indexed: indexed)
     }
 
-    /// A field whose value starts with `prefix`, followed by up to `capacity` bytes that may change.
-    /// The header list leaves the field out until the field's value is set.
+    /// A field whose value starts with `prefix`, followed by up to `capacity` bytes that may change. Until the caller sets the
+    /// value, the header list does not contain the field.
     package static func changeable(
         _ name: String, prefix: String = "", capacity: Int, indexed: Bool = false
     ) -> HeaderField {

@@ -1,6 +1,7 @@
 import POSIX
 
-/// The kept parts of one request in one reusable buffer: values of known fields, names of other fields, the body.
+/// The parts of one request that a server session keeps, in one reusable buffer: the values of known fields, the names of other
+/// fields, and the body.
 struct RequestContent: BitwiseCopyable {
     private struct ByteSpan: BitwiseCopyable {
         var start: Int32 = 0
@@ -10,7 +11,7 @@ struct RequestContent: BitwiseCopyable {
 
     /// The maximum size of a header list in bytes, if no other limit is set. A request with a larger header list is refused.
     static let headerListLimit = 16_384
-    /// The bytes that each field counts in addition to its name and value.
+    /// For the size of a header list, each field counts this number of bytes in addition to its name and value.
     /// - Source: RFC 9113, section 6.5.2.
     private static let fieldOverhead = 32
     /// The maximum number of fields, known or not, in a request.

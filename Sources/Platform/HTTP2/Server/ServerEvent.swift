@@ -2,9 +2,8 @@
 package enum ServerEvent {
     /// A complete request. Respond to the request with ``ServerSession/respond(to:_:body:)``, or reset the request's stream.
     case request(ServerRequest)
-    /// A stream ended before its response was completely sent: one side reset the stream, or the stream was above the last
-    /// stream of this side's GOAWAY.
-    /// `wasRequested` is true if the complete request had arrived.
+    /// A stream ended before its response was sent completely: one side reset the stream, or this side sent a GOAWAY with a lower
+    /// last stream. `wasRequested` is true if the complete request had arrived before the end of the stream.
     case closed(stream: Int32, code: UInt32, wasRequested: Bool)
     /// A request was refused before it had arrived completely, and its stream was reset.
     case refused(stream: Int32, why: UnreadRefusal)
@@ -17,7 +16,7 @@ package enum ServerEvent {
 
 /// Why a request is refused before it has arrived completely.
 package enum UnreadRefusal: Sendable {
-    /// The stream is above a new limit of streams that the client has not acknowledged yet.
+    /// This side has lowered the limit of streams, and the client opened the stream before it acknowledged the new limit.
     case aboveLimit
     /// The header list is larger than this side's SETTINGS_MAX_HEADER_LIST_SIZE, or has too many fields.
     case headerListTooLarge
@@ -33,7 +32,7 @@ package struct ServerRequest {
         content.pointee.value(field)
     }
 
-    /// The kept part of the body: at most the session's `bodyLimit` bytes.
+    /// The part of the body that the session has kept: at most the session's `bodyLimit` bytes.
     package var body: UnsafeRawBufferPointer { content.pointee.body }
 
     /// The number of received body bytes, kept or not.

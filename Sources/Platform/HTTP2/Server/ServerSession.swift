@@ -8,9 +8,9 @@ package final class ServerSession {
     private let state: UnsafeMutablePointer<ServerState>
 
     /// - Parameters:
-    ///   - bodyLimit: the bytes of a request's body that are kept. Further bytes are only counted.
-    ///   - streamLimitText: debug text of the GOAWAY for a client that opens more streams than the limit that it has
-    ///     acknowledged; nil: libnghttp2's own text.
+    ///   - bodyLimit: the number of bytes that are kept of a request's body. Further bytes are only counted.
+    ///   - streamLimitText: the debug text of the GOAWAY for a client that has acknowledged a limit of streams and opens more
+    ///     streams. If this is nil, libnghttp2's own text is used.
     package init(
         settings: SessionSettings = SessionSettings(), bodyLimit: Int = 16_384, streamLimitText: String? = nil
     ) {
@@ -25,8 +25,8 @@ package final class ServerSession {
     }
 
     deinit {
-        // `engine` is freed after this body. libnghttp2 calls no callbacks while it frees a session, so `state` may be
-        // freed first.
+        // `engine` is freed after this deinitializer has run. libnghttp2 calls no callbacks while it frees a session, so `state`
+        // may be freed before `engine`.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -36,8 +36,9 @@ package final class ServerSession {
 
     /// Processes all bytes that came from the peer.
     ///
-    /// - Throws: `HTTP2Error.violation` after a frame on a stream that is closed or was skipped.
-    ///   A GOAWAY with the reason is queued. After any other violation, the session ends with a ``ServerEvent/failed(_:)``.
+    /// - Throws: `HTTP2Error.violation` after a frame on a stream that is closed or was skipped. The session then also queues a
+    ///   GOAWAY with the reason. After any other violation of the protocol, the session throws no error, but ends with the event
+    ///   ``ServerEvent/failed(_:)``.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         guard let violation = state.pointee.streamUse.firstViolation(in: bytes) else {
             return try engine.receive(bytes)
@@ -63,7 +64,7 @@ package final class ServerSession {
     /// True if the session has nothing more to read or write, so the connection can be closed.
     package var isFinished: Bool { engine.isFinished }
 
-    /// The next event; nil if there is none. The call makes the bytes of the previous event invalid.
+    /// The next event; nil if there is none. After this call, do not use the bytes of the previous event.
     package func nextEvent() -> ServerEvent? {
         state.pointee.nextEvent()
     }
@@ -108,8 +109,8 @@ package final class ServerSession {
 
     // MARK: Connection
 
-    /// Sends new SETTINGS. The client may exceed a lowered limit until it has received the SETTINGS. Streams above the new limit
-    /// are refused.
+    /// Sends new SETTINGS. If the new limit is lower, the client may open more streams until it has received the SETTINGS. The
+    /// session refuses these streams.
     package func setMaxConcurrentStreams(_ limit: UInt32) {
         engine.submit(settings: [
             nghttp2_settings_entry(
@@ -117,13 +118,15 @@ package final class ServerSession {
         ])
     }
 
-    /// Sends a GOAWAY as a warning, without a last stream. New streams are accepted until the final GOAWAY.
+    /// Sends a GOAWAY that only warns the client: its last stream is the highest possible number. The session accepts new streams
+    /// until ``goAway(lastStream:code:debug:)``.
     package func announceGoAway() {
         state.pointee.goAwaysQueued += 1
         Engine.mustHaveMemory(nghttp2_submit_shutdown_notice(engine.session))
     }
 
-    /// Refuses new streams above `lastStream` and closes open streams above `lastStream`. Lower streams can still get a response.
+    /// Sends a GOAWAY. Closes open streams above `lastStream` and refuses new streams. The streams up to `lastStream` can still
+    /// get a response.
     /// - Parameter lastStream: a stream that the client opened; by default the newest.
     package func goAway(
         lastStream: Int32? = nil, code: UInt32 = ErrorCode.none,
@@ -153,7 +156,8 @@ extension ServerSession {
                 frame!, in: session!, name: UnsafeRawBufferPointer(start: name, count: nameCount),
                 value: UnsafeRawBufferPointer(start: value, count: valueCount))
         }
-        // libnghttp2 drops invalid fields and continues. RFC 9113, section 8.2.1, calls such a request malformed.
+        // Without this callback, libnghttp2 would drop an invalid field and accept the request. RFC 9113, section 8.2.1, calls a
+        // request with an invalid field malformed, so the callback resets the stream.
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
             session, frame, _, _, _, _, _, _ in
             Engine.mustHaveMemory(
@@ -183,8 +187,8 @@ extension ServerSession {
             ServerSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // When a gateway hangs, clients reset thousands of streams at a time, so libnghttp2's default limit for the rate
-        // of resets would end the connection.
+        // When a gateway hangs, a client may reset thousands of streams at a time. With libnghttp2's default limit for the rate
+        // of resets, this would end the connection.
         nghttp2_option_set_stream_reset_rate_limit(options, 100_000, 10_000)
     }
 

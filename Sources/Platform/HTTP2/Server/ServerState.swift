@@ -19,14 +19,14 @@ struct ServerState: ~Copyable {
     private let bodyLimit: Int
     /// The maximum size of a request's header list in bytes, counted as in RFC 9113, section 6.5.2.
     private let headerListLimit: Int
-    /// The debug text of the GOAWAY for a client that opens too many streams.
+    /// The debug text of the GOAWAY for a client that opens too many streams; nil uses libnghttp2's own text.
     private let streamLimitText: String?
     private var hasTooManyStreams = false
     /// The memory of the GOAWAY frame with ``streamLimitText``.
     private var streamLimitFrame = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var events = EventQueue<ServerEvent>()
     private var contentsFree: [UnsafeMutablePointer<RequestContent>] = []
-    /// The content of the event that the caller read last.
+    /// The content of the request that the caller has read last. The next call of ``nextEvent()`` reuses its memory.
     private var contentOut: UnsafeMutablePointer<RequestContent>?
 
     init(bodyLimit: Int, headerListLimit: Int?, streamLimitText: String?) {
@@ -117,8 +117,8 @@ struct ServerState: ~Copyable {
         }
     }
 
-    /// Returns libnghttp2's GOAWAY, with ``streamLimitText`` if the client opened too many streams.
-    /// The returned bytes are valid until the next call.
+    /// Returns the GOAWAY frame that libnghttp2 made. If the client opened too many streams, returns this frame with the debug
+    /// text ``streamLimitText``. The returned bytes are valid until the next call.
     mutating func goAwayFrame(insteadOf frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard hasTooManyStreams, let text = streamLimitText else { return frame }
         streamLimitFrame.deallocate()

@@ -1,7 +1,8 @@
-/// Finds frames on streams that the client has closed, or has skipped and never opened.
+/// Finds frames on streams that the client has closed or has skipped. (A client that opens stream 7 after stream 3 skips stream
+/// 5.)
 ///
-/// libnghttp2 forgets a closed stream and then ignores its frames. RFC 9113 requires a connection error instead, which
-/// shows a client its mistake. This check reads the headers of all frames that a client sends.
+/// libnghttp2 forgets a closed stream and then ignores frames on this stream. RFC 9113 requires a connection error instead, which
+/// shows the developer of a client the mistake. This check reads the frame headers of all frames that a client sends.
 /// - Source: RFC 9113, sections 5.1 ("closed") and 5.1.1.
 struct StreamUseCheck {
     /// A frame that ends the connection.
@@ -14,11 +15,12 @@ struct StreamUseCheck {
 
     private static let prefaceLength = 24
     private static let headLength = 9
-    /// Maximum number of remembered unfinished streams, and of remembered skipped ranges.
-    /// The oldest entries are dropped, and their streams count as closed.
+    /// The maximum number of entries in ``unfinished``, and of entries in ``neverOpened``. When a list is full, the older half is
+    /// dropped, and the streams of the dropped entries count as closed.
     private static let memory = 4_096
 
-    /// The number of bytes to skip before the next frame header: the preface, then payloads.
+    /// The number of bytes to skip before the next frame header: first the connection preface, later the payload of the present
+    /// frame.
     private var skipped = prefaceLength
     /// The received part of the present frame header.
     private var head: (UInt64, UInt8) = (0, 0)
@@ -58,14 +60,16 @@ struct StreamUseCheck {
         return nil
     }
 
-    /// Adds a byte of the frame header. The first eight bytes form one number; the ninth is stored separately.
+    /// Adds a byte of the frame header. The first eight bytes of a frame header form one number. The ninth byte is stored
+    /// separately.
     private mutating func take(_ byte: UInt8) {
         if headCount < 8 { head.0 = head.0 << 8 | UInt64(byte) } else { head.1 = byte }
         headCount += 1
     }
 
     private mutating func fault(type: UInt8, flags: UInt8, stream id: Int32) -> (UInt32, String)? {
-        // libnghttp2 itself checks stream 0 and even numbers. PRIORITY frames are allowed at any time.
+        // libnghttp2 itself checks frames on stream 0 and on streams with even numbers. PRIORITY frames are allowed on any
+        // stream.
         guard id & 1 == 1, type <= Frame.continuation, type != Frame.priority else { return nil }
         let endsRequest = flags & Frame.endStream != 0
         if id > newest {

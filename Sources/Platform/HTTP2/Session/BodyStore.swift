@@ -1,9 +1,10 @@
 import POSIX
 
-/// Keeps unsent bodies in shared memory blocks. Each body is copied once; a body that equals its predecessor is not
-/// copied.
+/// Keeps unsent bodies in shared memory blocks. The store copies each body once. If a body equals the previous body, the store
+/// does not copy it, but uses the first copy again.
 struct BodyStore: ~Copyable {
-    /// The unsent rest of one body, as a plain value. The last user must free the rest with ``release(_:)``.
+    /// The unsent part of one body. The value is not reference-counted, so the owner of the value must call ``release(_:)`` when
+    /// no more bytes are needed.
     struct Rest: BitwiseCopyable {
         fileprivate var block: UnsafeMutablePointer<Block>?
         fileprivate(set) var next: UnsafeRawPointer?
@@ -92,7 +93,8 @@ struct BodyStore: ~Copyable {
             current.pointee.filled = 0
             return
         }
-        // The last user of a full block frees the block or keeps it as a spare.
+        // The old block stays in memory until its last body is released. Then ``release(_:)`` frees the block or keeps it as a
+        // spare block.
         current = spare.popLast() ?? Self.makeBlock(Self.blockSize)
     }
 

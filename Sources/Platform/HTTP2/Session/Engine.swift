@@ -1,9 +1,10 @@
 import CNghttp2
 
-/// Owns one `nghttp2_session` and frees it. The engine is the common part of client and server sessions.
+/// Owns one `nghttp2_session` and frees it. Both a client session and a server session have an engine.
 struct Engine: ~Copyable {
     let session: OpaquePointer
-    /// The unwritten rest of libnghttp2's latest output. The rest stays valid until the next request for libnghttp2's output.
+    /// The part of libnghttp2's latest output that ``fill(_:exchange:)`` has not written yet. The bytes stay valid until
+    /// libnghttp2 is asked for more output.
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var ended: HTTP2Error?
 
@@ -24,7 +25,7 @@ struct Engine: ~Copyable {
             nghttp2_session_callbacks_del(callbacks)
             nghttp2_option_del(options)
         }
-        // Without this option, libnghttp2 would keep closed streams for a priority tree that is not used.
+        // Without this option, libnghttp2 would keep closed streams for its tree of priorities, which this program does not use.
         nghttp2_option_set_no_closed_streams(options, 1)
         configure(callbacks, options)
         guard make(&session, callbacks, state, options) == 0, let session else {
@@ -45,7 +46,8 @@ struct Engine: ~Copyable {
 
     /// Writes serialised frames into `buffer` until the buffer is full or no output is left. Returns the number of bytes.
     ///
-    /// - Parameter exchange: gets each frame (the first piece is the preface) and returns the bytes to write instead.
+    /// - Parameter exchange: gets each frame that libnghttp2 has made, and returns the bytes to write instead. A client session
+    ///   first gets the connection preface in place of a frame.
     mutating func fill(
         _ buffer: UnsafeMutableRawBufferPointer,
         exchange: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer = { $0 }
@@ -72,7 +74,7 @@ struct Engine: ~Copyable {
         ended == nil && (!chunk.isEmpty || nghttp2_session_want_write(session) != 0)
     }
 
-    /// Whether the session has nothing more to read or write, because GOAWAY is done and no stream is open.
+    /// Whether the session has nothing more to read or write: after a GOAWAY when no stream is open, or after an error.
     var isFinished: Bool {
         !wantsWrite && (ended != nil || nghttp2_session_want_read(session) == 0)
     }
@@ -104,8 +106,8 @@ struct Engine: ~Copyable {
                 debug.count))
     }
 
-    /// Stops the process unless a control frame was queued.
-    /// Queueing fails only if memory runs out, or for arguments that no caller passes.
+    /// Stops the process if `result` says that libnghttp2 did not queue a frame. libnghttp2 fails to queue a frame only if memory
+    /// runs out, or for arguments that no caller passes.
     static func mustHaveMemory(_ result: Int32) {
         precondition(result == 0, "libnghttp2 did not queue a frame")
     }

@@ -19,7 +19,7 @@ enum Frame {
     static let endHeaders = UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue)
     static let acknowledged = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 
-    /// A callback's return value that resets the stream and keeps the connection.
+    /// If a callback returns this value, libnghttp2 resets the stream and keeps the connection open.
     static let refuseThisStream = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 }
 
@@ -39,7 +39,7 @@ extension UnsafePointer<nghttp2_frame> {
 
 /// The error codes of RST_STREAM and GOAWAY that the program uses by name.
 ///
-/// Codes are `UInt32` everywhere, because a peer may send any value.
+/// The program stores an error code as a `UInt32` and not as an enum, because a peer may send any value.
 /// - Source: RFC 9113, section 7.
 package enum ErrorCode {
     package static let none: UInt32 = 0x0

@@ -2,9 +2,10 @@ import CNghttp2
 
 /// The settings of this side's first SETTINGS frame, and the flow-control windows.
 package struct SessionSettings: Sendable {
-    /// The bytes that the peer may send on a stream before the window is enlarged, 0...2^31-1.
+    /// The number of bytes that the peer may send on a stream before this side enlarges the stream's window, 0...2^31-1.
     package var initialWindowSize: UInt32 = 65_535
-    /// The bytes that the peer may send on the connection before the window is enlarged; at least the protocol's 65,535.
+    /// The number of bytes that the peer may send on the connection before this side enlarges the connection's window; at least
+    /// 65,535, which HTTP/2 prescribes for the start.
     package var connectionWindowSize: Int32 = 65_535
     /// The largest frame payload that this side accepts, 16,384...16,777,215 bytes.
     package var maxFrameSize: UInt32 = 16_384

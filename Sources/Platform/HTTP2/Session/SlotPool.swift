@@ -7,8 +7,8 @@ protocol StreamSlot: BitwiseCopyable {
 
 /// A pool of stream states with stable addresses.
 struct SlotPool<Slot: StreamSlot>: ~Copyable {
-    /// This type is a class because of a compiler fault. In file-by-file optimisation (Swift 6.3), the deinitializer of a generic
-    /// type that cannot be copied is not called. Releases are built as whole modules and do not have the fault.
+    /// This type is a class because of a compiler fault. Swift 6.3 does not call the deinitializer of a generic noncopyable type
+    /// when it optimises each file separately. A release is optimised as whole modules, which does not have the fault.
     private final class Memory {
         var slabs: [UnsafeMutableBufferPointer<Slot>] = []
 
@@ -42,7 +42,7 @@ struct SlotPool<Slot: StreamSlot>: ~Copyable {
         free.append(slot)
     }
 
-    /// Returns the slot of an open stream. The session stores the slot as the stream's user data.
+    /// Returns the slot of an open stream. libnghttp2 stores the address of the slot as the user data of the stream.
     @inline(__always)
     mutating func find(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<Slot>? {
         if let latest, latest.id == id { return latest.slot }
@@ -53,7 +53,8 @@ struct SlotPool<Slot: StreamSlot>: ~Copyable {
         return slot
     }
 
-    /// Returns the used slots whose content matches. The search checks every slot, so use it only for rare events.
+    /// Returns the slots whose content matches; without an argument, all used slots. The search checks every slot, so call this
+    /// function only after rare events.
     func all(where matches: (Slot) -> Bool = { $0.id != 0 }) -> [UnsafeMutablePointer<Slot>] {
         memory.slabs.flatMap { slab in
             slab.indices.filter { matches(slab[$0]) }.map { slab.baseAddress! + $0 }

@@ -7,7 +7,7 @@ package struct SealingKey: Sendable {
     package enum OpenError: Error, Hashable, Sendable {
         /// The data is too short, or the version in its first byte is unknown.
         case notSealed
-        /// The data was sealed with another key or with other associated data, or somebody has changed the sealed data.
+        /// The data was sealed with another key or with other associated data, or the sealed data was changed.
         case notAuthentic
     }
 

@@ -53,7 +53,7 @@ package final class SigningKey {
     /// SHA-256 of the public key's SubjectPublicKeyInfo, in lower-case hex. The fingerprint is safe to show.
     package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
-    /// Derives a sealing key from this signing key. Without this signing key, nobody can derive the sealing key.
+    /// Derives a sealing key from this signing key. Only processes with this signing key can derive the sealing key.
     ///
     /// - Parameter purpose: a text that names the use of the sealing key. Different texts give unrelated keys.
     package func sealingKey(purpose: String) -> SealingKey {

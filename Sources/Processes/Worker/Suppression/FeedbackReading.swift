@@ -105,7 +105,7 @@ import Transport
         storeNext()
     }
 
-    /// Stores waiting tuples in Redis, one portion after the other. A portion is all tuples that wait, but at most ``portion``
+    /// Stores waiting tuples in Redis, one portion after the other. Each step stores all waiting tuples, but at most ``portion``
     /// tuples.
     private func storeNext() {
         guard !isStoring else { return }
