@@ -89,8 +89,8 @@ let package = Package(
         core("Leasing", ["FarmPolicy", "StoreProtocol"]),
         core("Settling", ["PushModel", "FarmPolicy", "StoreProtocol"]),
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
-        core("Scheduling", ["PushModel"]),
-        core("Variants", ["PushModel"]),
+        core("Scheduling", ["PushModel", "Segments"]),
+        core("Variants", ["PushModel", "Segments"]),
         core("DeviceModel", ["PushModel"]),
         core("Segments", ["PushModel"]),
         core("Registry", ["PushModel", "RedisProtocol", "StoreProtocol", "Segments"]),
@@ -201,10 +201,10 @@ let package = Package(
             name: "OpenSSLTests", dependencies: ["OpenSSL", "Simulator", "RandomTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "SchedulingTests", dependencies: ["RandomTesting", "Scheduling", "PushModel"],
+            name: "SchedulingTests", dependencies: ["RandomTesting", "Scheduling", "Segments", "PushModel"],
             swiftSettings: strict),
         .testTarget(
-            name: "VariantsTests", dependencies: ["Variants", "PushModel"], swiftSettings: strict),
+            name: "VariantsTests", dependencies: ["Variants", "Segments", "PushModel"], swiftSettings: strict),
         .testTarget(
             name: "DeviceModelTests", dependencies: ["DeviceModel", "PushModel", "RandomTesting"],
             swiftSettings: strict),

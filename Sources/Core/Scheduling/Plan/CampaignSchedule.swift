@@ -5,6 +5,8 @@ package struct ScheduleError: Error, Hashable, Sendable, CustomStringConvertible
     /// The field of the campaign, as producers write the field.
     package enum Field: String, Sendable {
         case window, spread, rate, avoid, stages, `repeat`, cohorts
+        case caps, category, quiet, cron, merge
+        case stopAt = "stop_at"
     }
 
     package let field: Field

@@ -29,6 +29,12 @@ package enum CapPeriod: String, CaseIterable, Hashable, Sendable {
     /// The seconds from the start of period 0 to 1970-01-01 00:00, which was a Thursday.
     private var secondsBefore1970: Int64 { self == .week ? 3 * 86_400 : 0 }
 
+    /// Returns the time at which the period with a number has ended in all zones.
+    package func latestEnd(of number: Int64) -> UTCTime {
+        let end = number.adding(saturating: 1).multiplied(saturating: seconds) - secondsBefore1970
+        return UTCTime(seconds: end.adding(saturating: LocalTimeType.longestOffset))
+    }
+
     /// Returns the period to which a time belongs in a zone.
     ///
     /// When clocks are set back, the hour that they show twice is one longer period, so that a device does not get twice its
