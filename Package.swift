@@ -90,7 +90,7 @@ let package = Package(
         core("Settling", ["PushModel", "FarmPolicy", "StoreProtocol"]),
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
         core("Scheduling", ["PushModel", "Segments"]),
-        core("Variants", ["PushModel", "Segments"]),
+        core("Variants", ["PushModel", "Segments", "Scheduling"]),
         core("DeviceModel", ["PushModel"]),
         core("Segments", ["PushModel"]),
         core("Registry", ["PushModel", "RedisProtocol", "StoreProtocol", "Segments"]),
@@ -204,7 +204,8 @@ let package = Package(
             name: "SchedulingTests", dependencies: ["RandomTesting", "Scheduling", "Segments", "PushModel"],
             swiftSettings: strict),
         .testTarget(
-            name: "VariantsTests", dependencies: ["Variants", "Segments", "PushModel"], swiftSettings: strict),
+            name: "VariantsTests", dependencies: ["Variants", "Segments", "Scheduling", "PushModel"],
+            swiftSettings: strict),
         .testTarget(
             name: "DeviceModelTests", dependencies: ["DeviceModel", "PushModel", "RandomTesting"],
             swiftSettings: strict),

@@ -27,10 +27,11 @@ package struct AudiencePlace: Hashable, Sendable {
         return Int(hash % UInt64(count))
     }
 
+    /// The place as a number in 0..<1, with uniform distribution: the 53 high bits of the hash, which a Double represents
+    /// exactly.
+    package var fraction: Double { Double(hash >> 11) * 0x1p-53 }
+
     /// Whether the device is among the first `share` of the audience; the share is 0...1. A greater share includes all devices
     /// of a smaller share.
-    package func isAmongFirst(_ share: Double) -> Bool {
-        // The 53 high bits of the hash as a fraction in 0..<1, which a Double represents exactly.
-        Double(hash >> 11) * 0x1p-53 < share
-    }
+    package func isAmongFirst(_ share: Double) -> Bool { fraction < share }
 }

@@ -1,9 +1,9 @@
 import PushModel
 
 /// Writes numbers and durations of a plan for people.
-enum PlanText {
+package enum PlanText {
     /// A number with separators: `4,000,000`.
-    static func number(_ value: Int) -> String {
+    package static func number(_ value: Int) -> String {
         let digits = Array(String(value.magnitude).utf8)
         var text = value < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -13,16 +13,16 @@ enum PlanText {
         return text
     }
 
-    static func pushes(_ count: Int) -> String { count == 1 ? "1 push" : "\(number(count)) pushes" }
+    package static func pushes(_ count: Int) -> String { count == 1 ? "1 push" : "\(number(count)) pushes" }
 
     /// A rate in pushes a second: `300`, or `0.5` with up to three decimals.
-    static func rate(_ rate: Double) -> String {
+    package static func rate(_ rate: Double) -> String {
         if rate >= 100 || rate == rate.rounded() { return number(Int(clamping: rate.rounded())) }
         return "\((rate * 1000).rounded() / 1000)"
     }
 
     /// A duration in milliseconds with its two greatest units: `3 h 42 min`, `2 h`, `1 min 30 s`, `2 days 4 h`.
-    static func duration(_ milliseconds: Int64) -> String {
+    package static func duration(_ milliseconds: Int64) -> String {
         let seconds = milliseconds / 1000
         switch seconds {
         case ..<1: return "\(milliseconds) ms"
