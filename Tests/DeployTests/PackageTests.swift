@@ -60,6 +60,7 @@ struct PackageTests {
         #expect(fields.contains("\nVersion: \(debian)\n"))
         #expect(fields.firstMatch(of: /@[A-Z]+@/) == nil)
         let depends = try #require(fields.split(separator: "\n").first { $0.hasPrefix("Depends: ") })
+        #expect(depends.contains(" tzdata, "))
         // In a debug build only Swift's libraries need these two packages, not the program itself.
         let indirect: Set = ["libstdc++6", "libgcc-s1"]
         for library in try await ImageTests.libraries(in: folder).subtracting(indirect) {

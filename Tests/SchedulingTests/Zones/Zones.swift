@@ -12,6 +12,11 @@ enum Zones {
 
     static func rules(_ name: String) -> TimeZoneRules? { rules[name] }
 
+    /// A file of version 1 with one offset and no change.
+    static let utcBytes: [UInt8] =
+        Array("TZif".utf8) + [UInt8](repeating: 0, count: 32)
+        + [0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0] + Array("UTC\0".utf8)
+
     static subscript(name: String) -> TimeZoneRules { rules[name]! }
 }
 
