@@ -9,7 +9,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The batch's shard; -1 if the id names no shard. No worker owns shard -1.
+    /// The batch's shard. If the id does not begin with a shard number, the result is -1: no worker serves shard -1.
     package var shard: Int {
         let digits = bytes.prefix { $0 != UInt8(ascii: ".") }
         guard (1...4).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {

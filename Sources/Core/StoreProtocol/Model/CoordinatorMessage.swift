@@ -4,7 +4,7 @@ package enum CoordinatorMessage: Equatable, Sendable {
     case hosts
     /// A host left as planned, so receivers do not wait for its return.
     case hostLeft(host: String)
-    /// Leases of an app were released. Receivers acquire those leases that placement assigns to them.
+    /// Leases of an app were released. Each receiver acquires the leases that placement assigns to its host.
     case leasesReleased(app: String)
     /// Other state has changed, such as a pause, so receivers read all state again.
     case refresh
@@ -12,7 +12,7 @@ package enum CoordinatorMessage: Equatable, Sendable {
     case feedback(app: String)
     /// An operator requested an operation.
     case operation
-    /// An operator resumed quarantined shards, so receivers end all quarantines of shards.
+    /// An operator released the quarantined shards, so receivers end the quarantine of every shard.
     case quarantineReleased
 
     package init(_ text: String) {

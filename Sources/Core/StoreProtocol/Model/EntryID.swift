@@ -23,7 +23,7 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
 extension EntryID: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 
-    /// The id of an entry that was added this many milliseconds earlier; at least ``first``.
+    /// The lowest id of an entry that was added `milliseconds` before this entry.
     package func back(milliseconds: Int64) -> EntryID {
         EntryID(Array("\(max(0, self.milliseconds - milliseconds))-0".utf8))
     }

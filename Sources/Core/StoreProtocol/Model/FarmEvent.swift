@@ -9,20 +9,21 @@ package struct FarmEvent: Sendable {
         case pushExpired = "push.expired"
         case tokenInvalid = "token.invalid"
         case tokenMalformed = "token.malformed"
-        /// A shard is quarantined because its pushes were in flight when several workers crashed.
+        /// A shard is quarantined because several workers crashed while they had pushes of this shard in flight.
         case shardQuarantined = "shard.quarantined"
-        /// A gateway reported too late that it lost pushes. These pushes already count as delivered.
+        /// A binary gateway reported that it lost pushes, but this report came after the pushes were counted as delivered.
         case gatewayLate = "gateway.late"
         /// A host runs more or fewer workers than before.
         case workersScaled = "workers.scaled"
-        /// The budget of connections is too small for the farm's workers.
+        /// The app's `budget.max_conns` is less than the number of workers; each worker still opens one connection.
         case budgetExceeded = "budget.exceeded"
         case alertFired = "alert.fired"
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.
         case unreadable = "data.unreadable"
 
-        // Only scripts write the following kinds, atomically with the change that the event describes.
+        // Only scripts write events of the following kinds. The script that makes a change also writes its event, so neither
+        // exists without the other.
         case jobAccepted = "job.accepted"
         case jobRefused = "job.refused"
         case jobDuplicate = "job.duplicate"

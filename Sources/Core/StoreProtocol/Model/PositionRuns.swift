@@ -1,6 +1,7 @@
 /// Positions of a batch as ascending runs: consecutive positions are stored as one range.
 ///
-/// Swift counts positions from 0, Redis counts them from 1. The value can be reused: ``removeAll()`` keeps the memory.
+/// The arguments of the methods count positions from 0; ``bytes`` and the scripts count positions from 1. Callers can reuse a
+/// value: ``removeAll()`` keeps the memory.
 package struct PositionRuns: Sendable, Equatable {
     /// The runs as pairs of first and last position: big-endian UInt16, counted from 1.
     package private(set) var bytes: [UInt8] = []
@@ -8,7 +9,7 @@ package struct PositionRuns: Sendable, Equatable {
     package private(set) var count = 0
     private var next = 0
 
-    /// The maximum number of pushes in a batch.
+    /// The highest position that fits into two bytes, and so the maximum number of pushes in a batch.
     package static let most = 65_535
 
     package init() {}

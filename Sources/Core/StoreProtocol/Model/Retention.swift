@@ -6,7 +6,8 @@ package struct Retention: Hashable, Sendable {
     package var jobRecords = 1_000_000
     /// Maximum number of records in a shard's suppression list. A list may have slightly more records.
     package var suppressed = 15_625
-    /// If more than this percentage of the last thousand responses report bad tokens, suppressions wait for confirmation.
+    /// If more than this percentage of the last thousand responses report bad tokens, suppressions wait until this percentage
+    /// falls or an operator confirms them.
     package var guardHoldShare = 20
     /// If at least this percentage of the last thousand responses report bad tokens, the app is paused.
     package var guardPauseShare = 95

@@ -19,8 +19,8 @@ package struct SavedSegment: Equatable, Sendable {
         (self.name, self.expression, self.by, self.at) = (name, expression, by, at)
     }
 
-    /// Whether a text can be the name of a segment: 1 to 64 of the characters `a-z A-Z 0-9 _ . -`, of which the first is a letter
-    /// or a digit. Of these texts, only `all` is also an expression, so `all` is not a name.
+    /// Whether a text can be the name of a segment: 1 to 64 of the characters `a-z A-Z 0-9 _ . -`, beginning with a letter or a
+    /// digit. The text `all` cannot be a name, because it is an expression.
     package static func isName(_ text: String) -> Bool {
         guard (1...longestName).contains(text.utf8.count), text != "all" else { return false }
         let first = text.utf8.first.map(isLetterOrDigit) ?? false
@@ -47,8 +47,8 @@ extension SavedSegment {
         }
     }
 
-    /// Reads the value of a name. Unknown fields are ignored, so that a later release can add fields.
-    /// - Returns: nil if the value is not such an object, or has no expression.
+    /// Decodes the JSON that Redis stores for a segment. Unknown fields are ignored, so that a later release can add fields.
+    /// - Returns: nil if the JSON is not an object, if a field has the wrong type, or if the field `expression` is missing.
     package init?(name: String, json: [UInt8]) {
         let fields = json.withUnsafeBytes { bytes in
             try? Self.fields(JSONScanner(bytes))

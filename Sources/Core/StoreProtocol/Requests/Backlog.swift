@@ -19,7 +19,7 @@ package struct ReadDepths: Request {
         /// out.
         package let shards: [Shard]
 
-        /// The reply if all queues of this many shards are empty.
+        /// The reply for an app with this number of shards whose queues are all empty.
         package static func empty(shards: Int) -> Reply {
             Reply(
                 inbox: 0, taken: 0, delayed: 0, results: 0, paused: 0, open: 0,
@@ -52,7 +52,7 @@ package struct ReadDepths: Request {
     package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         var numbers = replies
         guard numbers.count > 5 else { throw .unexpectedReply("\(Self.self), short") }
-        // A missing field counts as 0.
+        // The field `open` is missing before the app's first job.
         numbers[5] = .integer(numbers[5].text.flatMap { Int64(foreign: $0) } ?? 0)
         return try Self.read(.array(numbers))
     }

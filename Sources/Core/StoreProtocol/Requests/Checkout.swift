@@ -7,7 +7,8 @@ package struct Checkout: Request {
         package let id: BatchID
         /// The number of this delivery of the batch. Reports contain this number.
         package let delivery: Int
-        /// The worker may send the positions below this number. If the worker is lost, Redis treats these positions as suspects.
+        /// The worker may send the positions below this number. If the worker exits unexpectedly, Redis treats the open positions
+        /// below this number as suspects.
         package let granted: Int
         /// The batch's suspicion; nil if the batch is not suspect.
         package let suspicion: Suspicion?
@@ -20,11 +21,12 @@ package struct Checkout: Request {
     package struct Reply: Sendable {
         /// The reason of the app's pause; nil if the app is not paused. While the app is paused, no new batch is returned.
         package let pauseReason: String?
-        /// Shards that may have more batches, because the call had found enough batches before the end of their lists.
+        /// Shards that may have more ready batches, because the call reached one of its limits before the end of their lists.
         package let nonEmptyShards: [Int]
-        /// Requested shards that this host does not own.
+        /// Requested shards whose fencing token is not the current one, because the shard has another owner.
         package let fenced: [Int]
-        /// First the batches that the worker has according to Redis but does not know, then newly checked out batches.
+        /// First the batches that an earlier call assigned to the worker in a reply that was lost, then newly checked out
+        /// batches.
         package let batches: [Batch]
     }
 
@@ -35,15 +37,16 @@ package struct Checkout: Request {
     /// The number of positions that may be granted in all batches together.
     package var credit: Int
     package var maxBatches: Int
-    /// The batches in these shards that the worker knows. The reply begins with batches that the worker has according to Redis
-    /// but does not know. Nil if the replies to all earlier checkouts arrived, because then the worker knows all its batches.
+    /// The batches of these shards that the worker knows. The reply begins with the worker's other batches in Redis: the replies
+    /// that contained them were lost. Nil if the replies to all earlier checkouts arrived, because then the worker knows all its
+    /// batches.
     package var known: [BatchID]?
     package enum Lanes: String, Sendable {
         /// Lane high first, then lane bulk with the remaining credit and number of batches.
         case highFirst = "h"
-        /// Lane high is not read, and ``Reply/left`` does not consider it.
+        /// Lane high is not read, and ``Reply/nonEmptyShards`` does not consider it.
         case bulkOnly = "b"
-        /// Lane bulk is not read, and ``Reply/left`` does not consider it.
+        /// Lane bulk is not read, and ``Reply/nonEmptyShards`` does not consider it.
         case highOnly = "o"
 
         package var hasHigh: Bool { self != .bulkOnly }
@@ -90,19 +93,19 @@ package struct Checkout: Request {
     }
 }
 
-/// How to send a batch that may have crashed the workers that had checked it out.
+/// How a worker must send a suspect batch: a batch that may have crashed earlier workers.
 package struct Suspicion: Equatable, Sendable {
-    /// Positions below this number were in flight when the worker exited; they are sent in groups.
+    /// Open positions below this number are suspects: they may have been in flight when a worker exited. They are sent in groups.
     package let suspect: Int
-    /// Maximum number of positions in flight as long as the first open position is a suspect.
+    /// Maximum number of suspects in one group.
     package let group: Int
     /// Whether the worker must have no other pushes in flight while it sends suspects of this batch.
     package let sendsAlone: Bool
 }
 
 extension Suspicion {
-    /// Reads a suspicion as scripts write it, with more fields than a worker needs; nil if the text is "", because the batch is
-    /// not suspect.
+    /// Reads a suspicion from the text that scripts write. The text has more fields than a worker needs. Nil if the text is
+    /// empty, because then the batch is not suspect.
     init?(_ text: [UInt8]) throws(StoreError) {
         guard !text.isEmpty else { return nil }
         let numbers = text.split(separator: UInt8(ascii: ",")).compactMap {

@@ -8,12 +8,13 @@ package struct AskForFeedback: Request {
 
     package var words: [any CommandArgument] { [ScriptKeys.prefix, "ask"] }
 
-    /// Returns the request's time in Unix milliseconds. The request is served once ``ReadFeedbackStatus/State/served`` is later than
-    /// this time.
+    /// Returns the request's time in Unix milliseconds. A reading for this request has ended as soon as
+    /// ``ReadFeedbackStatus/State/served`` is later than this time.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int64 { try number(value) }
 }
 
-/// Checks whether the feedback service must be read now. If so, the caller becomes the only reader.
+/// Checks whether the feedback service must be read now. If the reply is `read`, no other reading can begin until the caller
+/// sends ``EndFeedback`` or the time limit ends.
 package struct BeginFeedback: Request {
     package enum Reply: Equatable, Sendable {
         /// The caller must read the feedback service. `failures` is the number of failed readings in a row before this reading.

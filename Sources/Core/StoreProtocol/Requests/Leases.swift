@@ -7,7 +7,7 @@ package struct AcquireLeases: Request {
         case ours(FenceToken)
         /// Another nonce owns the lease. The lease ends after this time if it is not renewed.
         case taken(for: Duration)
-        /// The lease has no owner, and the call did not acquire it, because it is in ``others``.
+        /// The lease has no owner. The call did not acquire it, because the lease is in ``AcquireLeases/others``.
         case free
     }
 
@@ -124,10 +124,10 @@ package struct ReleaseLeases: Request {
 
 /// Reads the owner of each lease.
 package struct ReadOwners: Request {
-    /// The owned leases, without released leases.
+    /// The leases that have an owner, and the times at which the leases end.
     package struct Reply: Equatable, Sendable {
         package var leases: [LeaseID: FenceToken] = [:]
-        /// The lease end of each nonce, in milliseconds of Redis's clock.
+        /// When all leases of a nonce end, in milliseconds of Redis's clock.
         package var leaseEnds: [String: Int64] = [:]
 
         package init() {}

@@ -1,6 +1,7 @@
 package import RedisProtocol
 
-/// Pauses or quarantines a job, a token or a shard, or cancels a job, for an operator.
+/// Makes one change that an operator requests: pauses or quarantines a job or a shard, pauses a token, resumes a shard, or
+/// cancels a job.
 package struct SetPause: Request {
     package enum Kind: String, Sendable {
         case pause, quarantine
@@ -11,7 +12,7 @@ package struct SetPause: Request {
         /// Cancels the job's unsent pushes from the time `from` on, in Unix milliseconds; 0 means now. If the cancel finishes the
         /// job, Redis keeps the job's record for `keep` seconds.
         case cancel(String, from: Int64, keep: Int)
-        /// Pauses a token, which is given as raw bytes, together with the token's shard.
+        /// Pauses a token. The values are the token's raw bytes and the number of the token's shard.
         case device([UInt8], shard: Int)
         case shard(Int, Kind)
         /// Resumes the shard.
@@ -76,16 +77,16 @@ package struct ResumePaused: Request {
     package struct Reply: Equatable, Sendable {
         /// Batches that were put back into their ready lists.
         package let batches: Int
-        /// The start for the next call; nil if all batches are examined.
+        /// The `start` of the next call; nil if all batches are examined.
         package let next: Int?
-        /// Quarantined jobs that this call resumed.
+        /// Jobs that this call resumed.
         package let jobs: Int
-        /// Quarantined tokens that this call resumed.
+        /// Tokens that this call resumed.
         package var devices = 0
     }
 
     package enum Selection: Equatable, Sendable {
-        /// All pauses, except pauses that operators made.
+        /// All paused batches and tokens, and all quarantined jobs. Jobs that an operator paused stay paused.
         case all
         case job(String)
         /// A job that an operator paused.
@@ -98,7 +99,8 @@ package struct ResumePaused: Request {
 
     package let words: [any CommandArgument]
 
-    /// - Parameter start: the number of batches at the end of the list that earlier calls examined and left paused.
+    /// - Parameter start: how many batches earlier calls examined and left paused. This call skips so many batches at the end of
+    ///   the list.
     package init(_ what: Selection = .all, start: Int = 0, limit: Int = 100) {
         let subject: [any CommandArgument] =
             switch what {
@@ -119,10 +121,11 @@ package struct ResumePaused: Request {
     }
 }
 
-/// Cancels pushes of cancelled jobs in batches that no worker has checked out. One call takes about 3 ms.
+/// Cancels pushes of cancelled jobs in batches that no worker has checked out. A call ends after about 3 ms, even if it has not
+/// examined all batches.
 package struct CancelBatches: Request {
     package struct Reply: Equatable, Sendable {
-        /// How many batches the call examined, counted from the start of the list.
+        /// How many of the given batches the call examined. It examines them in the given order.
         package let examined: Int
         /// Number of pushes that were cancelled.
         package let cancelled: Int
@@ -150,7 +153,7 @@ package struct PromoteJob: Request {
     package struct Reply: Equatable, Sendable {
         package let batches: Int
         package let pushes: Int
-        /// The start for the next call; nil if all delayed batches are examined.
+        /// The `start` of the next call; nil if all delayed batches are examined.
         package let next: Int?
     }
 

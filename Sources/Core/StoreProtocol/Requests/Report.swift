@@ -7,9 +7,8 @@ package struct Report: Request {
         /// A reported position was not open, so nothing happened. The caller repeats the report without the positions that are
         /// not open.
         case map(Map)
-        /// Nothing happened, because the shard has another owner, or because Redis gave the batch to another worker, or to this
-        /// worker again in a later delivery. In these cases, Redis accepts only reports that contain nothing but delivered and
-        /// failed items.
+        /// Redis ignored the report, because the worker may no longer decide about the batch (``Staleness``). From such a worker,
+        /// Redis accepts only a report that contains nothing but delivered and failed items.
         case stale(State)
     }
 
@@ -55,8 +54,8 @@ package struct Report: Request {
     package var worker: String
     package var batch: BatchID
     package var delivery: Int
-    /// The worker requests credit for the positions below this number. If the number is not above the granted number, the worker
-    /// requests no more credit.
+    /// The worker requests credit for the positions below this number. A number that is not higher than the granted number
+    /// requests no credit.
     package var wanted: Int
     /// Whether ``entry`` contains only delivered and failed items.
     package var hasOnlyFacts: Bool
@@ -64,8 +63,8 @@ package struct Report: Request {
     package var runs: PositionRuns
     /// The report, encoded by `ResultsBuilder`; empty if there are no runs.
     package var entry: [UInt8]
-    /// The number of positions that should be open after the report; nil skips the comparison. With an impossible number, the
-    /// reply always contains the map.
+    /// The number of positions that should be open after the report; nil skips the comparison. With a number that cannot be
+    /// right, such as -1, the reply contains the map.
     package var expectedOpen: Int?
 
     package init(

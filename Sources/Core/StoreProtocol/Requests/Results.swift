@@ -9,7 +9,7 @@ package struct ResultsRecord: Equatable, Sendable {
         /// Positions of a batch, counted from 0. `reclaim` closed these positions because their outcome is unknown or they are
         /// poison.
         case closed(FarmReason, body: [UInt8], positions: [Range<Int>])
-        /// The entry was already settled, so the reader acknowledges and deletes it.
+        /// The entry was settled and deleted before, but is still pending, so the reader only has to acknowledge it.
         case gone
         /// The entry does not have the format that workers and `reclaim` write.
         case unreadable(String)
@@ -172,7 +172,8 @@ package struct NoteUnsettled: Request {
     }
 }
 
-/// Moves due delayed batches to their ready lists. A call that moves at most 128 batches blocks Redis for less than 5 ms.
+/// Moves delayed batches that are due to their ready lists. A call that moves at most 128 batches blocks Redis for less than 5
+/// ms.
 package struct PromoteDue: Request {
     package struct Reply: Equatable, Sendable {
         /// The time until the next batch is due; nil if no batch is delayed.

@@ -1,8 +1,9 @@
 -- Adds to counts in job records and other hashes, even if their fields are damaged.
 -- Uses base, events.
 
--- Keeps the original of unreadable data, so that the data can be deleted elsewhere and is not lost. The hash maps names to bytes,
--- with at most 1,000 originals of 1 MiB each. Returns a text for the event's reason: why the original is not kept, or ''.
+-- Copies unreadable data to the hash `unreadable`, because the caller then deletes the data at its old place. The hash maps names
+-- to bytes. It keeps at most 1,000 originals of at most 1 MiB each. Returns '' if the original is kept. Otherwise, returns the
+-- text that the caller appends to the event's `reason`.
 local UNREADABLE = P .. 'unreadable'
 
 local function keep_unreadable(name, bytes)
@@ -14,7 +15,7 @@ local function keep_unreadable(name, bytes)
 end
 
 -- Resets a field that must be a whole number but is not. The field's text is kept in `unreadable`, and the field counts from 0.
--- Later, `fsck` reports the wrong sum that results.
+-- After a reset in a job record, the job's counts do not add up, so `fsck` reports the job.
 local function reset_field(key, field, text)
     local name = key:sub(#P + 1):gsub('^job:', 'job ') .. ' ' .. field
     local loss = keep_unreadable(name, text)
@@ -22,7 +23,7 @@ local function reset_field(key, field, text)
     add_event('data.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
 end
 
--- Deletes a job record that is not a hash. The job has no record any more.
+-- Deletes a job record that is not a hash. Its bytes are kept in `unreadable`.
 local function drop_record(job)
     local key = P .. 'job:' .. job
     local bytes = call('DUMP', key)
@@ -42,8 +43,8 @@ local function increment(key, field, n)
     return call('HINCRBY', key, field, n)
 end
 
--- Adds sign * sums[job] to a field of the job records. A job has a record as long as it has open positions. If one record is
--- unreadable, the other records are still updated.
+-- Adds sign * sums[job] to `field` in the record of each job in `sums`. These jobs have open positions, so their records exist.
+-- If one record is unreadable, the other records are still updated.
 local function add_to_records(sums, field, sign)
     for job, n in pairs(sums) do
         if not increment(P .. 'job:' .. job, field, texts[sign * n]) then drop_record(job) end
