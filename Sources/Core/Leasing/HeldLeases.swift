@@ -5,13 +5,14 @@ package import StoreProtocol
 /// call to Redis.
 ///
 /// A round is a sequence of ``Step``s. First, the host releases leases. Second, it renews its leases. Third, it acquires free
-/// leases that placement assigns to it. It acquires free leases that placement assigns to other hosts only after these
-/// leases have stayed free for a while.
+/// leases that placement assigns to it. It acquires free leases that placement assigns to other hosts only after these leases
+/// have stayed free for a while. Fourth, it reclaims the batches of the shards that it has acquired.
 package final class HeldLeases {
     package typealias Instant = ContinuousClock.Instant
     package typealias Shard = (number: Int, token: FenceToken)
 
-    /// A call to Redis. The next step is only valid after the reply to this call. A failed call ends the round.
+    /// A call to Redis. The caller must record the reply to this call before it asks for the next step. A failed call ends the
+    /// round.
     package enum Step {
         case release(ReleaseLeases)
         case renew(RenewLeases)
@@ -99,7 +100,8 @@ package final class HeldLeases {
 
     // MARK: A round
 
-    /// - Returns: whether the round first drops all leases, to acquire them again.
+    /// - Returns: whether the host has just dropped all its leases because Redis reported another owner. If so, this round
+    ///   acquires the leases again.
     package func beginRound() -> Bool {
         let acquiresAgain = isFenced
         if acquiresAgain { replaceNonce() }
@@ -167,8 +169,8 @@ package final class HeldLeases {
         isWoken = true
     }
 
-    /// While a lease is being released, Redis still stores this host's nonce for it. So a request for the lease would acquire it
-    /// again.
+    /// Whether the host may request the lease. Until Redis has executed the release of a lease, Redis stores this host's nonce
+    /// for the lease, so a request would get the lease again.
     private func mayAsk(for lease: LeaseID) -> Bool {
         pendingReleases[lease] == nil || faults.has(.asksForUnreleased)
     }
@@ -219,7 +221,8 @@ package final class HeldLeases {
     /// The number of this host's shards that are assigned to other hosts.
     package var misplacedShards: Int { tokens.keys.count { !demand.assigned.contains(.shard($0)) } }
 
-    /// Starts to withdraw shards that are assigned to other hosts. The intake is released immediately.
+    /// Starts to withdraw shards that are assigned to other hosts. If the intake is assigned to another host, it is released
+    /// immediately.
     package func handOverOthers(at now: Instant) {
         guard !isEnding, !faults.has(.handsNothingOver) else { return }
         let misplacedShards = tokens.keys.sorted().filter {

@@ -9,7 +9,8 @@ struct LeaseDemand {
     /// Leases that this host requests even from a live owner.
     private var leasesToTake: Set<LeaseID> = []
     private var unclaimed = UnclaimedLeases<LeaseID>()
-    /// The earliest time at which an assigned lease of another owner may become free; nil if no other owner has one.
+    /// The earliest time at which a lease that is assigned to this host, but has another owner, may become free; nil if there is
+    /// no such lease.
     private(set) var nextTry: HeldLeases.Instant?
 
     init(_ assigned: AssignedLeases) { self.assigned = assigned }

@@ -1,6 +1,7 @@
 package import FarmPolicy
 
-/// Computes when a host's leases are renewed and how long they are valid. This type has no clock and no connection.
+/// Computes when a host's leases are renewed and how long they are valid. The callers read the time and send the requests, so
+/// tests can run this type with simulated time.
 package struct LeaseRounds {
     package typealias Instant = ContinuousClock.Instant
 
@@ -47,7 +48,7 @@ package struct LeaseRounds {
     }
 
     /// The time to wait before the next round.
-    /// - Parameter isPressing: whether a due action has not been done. If so, the wait is shorter.
+    /// - Parameter isPressing: whether an action, such as a release, is due now. If so, the wait is at most `retryInterval`.
     package func pause(isPressing: Bool, at now: Instant) -> Duration {
         let remaining = max(now.duration(to: nextRenewal), .zero)
         return max(min(remaining, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))

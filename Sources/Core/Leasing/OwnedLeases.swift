@@ -43,8 +43,8 @@ struct OwnedLeases {
         }
     }
 
-    /// Notes that the batches of these shards are reclaimed. A shard with another fencing token was acquired again during the
-    /// call, so it stays unreclaimed.
+    /// Notes that the batches of these shards are reclaimed. If a shard has another fencing token now, the host acquired the
+    /// shard again during the call, so the shard stays unreclaimed.
     mutating func reclaimed(_ shards: [HeldLeases.Shard]) {
         for (shard, token) in shards where tokens[shard] == token { unreclaimed.remove(shard) }
     }

@@ -3,7 +3,8 @@ package import StoreProtocol
 /// Groups settlements into calls, so that each call blocks Redis for at most 5 ms.
 package struct SettleCalls {
     private static let most = 64
-    /// Maximum number of different jobs in a call. A call adds up the counts of each job before it changes the job record.
+    /// Maximum number of different jobs in a call. A call changes each job record once, so the number of jobs decides how long
+    /// the call takes.
     private static let jobs = 256
     private static let events = 1024
     /// Maximum number of retries plus dead letters in a call.
@@ -41,7 +42,7 @@ package struct SettleCalls {
 /// The time between two rounds of settling. Entries that arrive within this time are settled together, so a job record with many
 /// reports changes only once for all these reports.
 ///
-/// The pause grows only as long as each round finds entries, so a farm with few pushes does not wait.
+/// The pause grows only as long as each round finds entries, so it stays short on a farm with few pushes.
 package struct SettleInterval {
     static let shortest = Duration.milliseconds(5)
     static let longest = Duration.milliseconds(40)

@@ -19,8 +19,8 @@ package struct SettlePlan {
     /// - Parameters:
     ///   - lane: the lane of the batch in the report.
     ///   - now: the time in Unix seconds.
-    ///   - random: spreads the due times of retries. Retries of one entry that may be sent together get the same random part of
-    ///     the delay.
+    ///   - random: spreads the due times of retries. All retries of one entry use the same random number, so that retries with
+    ///     equal delays can be in one batch.
     package mutating func settlement(
         of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
         using random: inout some RandomNumberGenerator
@@ -77,8 +77,8 @@ package struct SettlePlan {
         text.isEmpty ? FarmReason.unreadable.rawValue : text
     }
 
-    /// Computes only the counts of an entry whose full settlement Redis refused. Pushes that were not delivered fail as
-    /// unreadable, and `unreadable` keeps the entry's bytes.
+    /// Computes a settlement that contains only counts, for an entry whose full settlement Redis refused. Pushes that were not
+    /// delivered fail as unreadable, and Redis keeps the entry's bytes in `unreadable`.
     ///
     /// - Parameter why: the error text from Redis.
     package func countsOnlySettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement
@@ -119,7 +119,7 @@ package struct SettlePlan {
         return settlement
     }
 
-    /// Counts the positions of each job, using only the batch's segment table.
+    /// Counts the positions of each job. Only the batch's segment table is read, so the rest of the batch may be unreadable.
     private static func counts(
         of body: [UInt8], _ positions: [Range<Int>]
     ) throws(EntryFault) -> [(job: String, count: Int)] {
@@ -235,8 +235,8 @@ struct ReasonNames {
 
     init() {}
 
-    /// Returns the name for a reason. The name is `Other` if the reason is too long, is not plain text, or does not fit in the
-    /// job record any more.
+    /// Returns the name for a reason. The name is `Other` if the reason is too long or is not printable ASCII, or if the maximum
+    /// number of names is reached.
     mutating func name(_ reason: String) -> String {
         if known.contains(reason) { return reason }
         guard known.count < Self.most, (1...Self.longest).contains(reason.utf8.count),

@@ -28,7 +28,7 @@ extension Settlement {
         fail(count, reason.rawValue, as: reason.rawValue)
     }
 
-    /// Records a failure for each unreadable item of the entry, and keeps the entry.
+    /// Records the pushes of each unreadable item as failed, and adds the entry's bytes to the settlement.
     mutating func failUnreadable(of entry: ResultsEntry) {
         for item in entry.unreadable {
             let job = entry.text(item.jobID)
@@ -80,8 +80,8 @@ extension Settlement {
         }
     }
 
-    /// Adds events about failed tokens. An invalid token always gets an event, whatever receipts the job asks for, because it
-    /// concerns later jobs too.
+    /// Adds events about failed tokens. An invalid token gets an event even if the job asks for no receipts, because later jobs
+    /// may contain the same token.
     ///
     /// - Parameters:
     ///   - shard: returns a token's shard.

@@ -9,8 +9,8 @@ package struct PauseApp: Request {
     package let words: [any CommandArgument]
 
     /// - Parameters:
-    ///   - fingerprint: the credentials that failed, so that new credentials can resume the app; "" if the pause has another
-    ///     cause.
+    ///   - fingerprint: identifies the credentials that failed: the farm resumes the app when it has credentials with another
+    ///     fingerprint. "" if the pause has another cause.
     ///   - by: the operator who requests the pause; "" if the farm itself pauses the app. Only an operator can end an operator's
     ///     pause.
     package init(reason: String, fingerprint: String = "", by: String = "") {
@@ -104,7 +104,7 @@ package struct SetAdmission: Request {
     }
 }
 
-/// The maximum amount of work that may wait in an app.
+/// The limits of an app: when a limit is reached, the farm tells producers to wait.
 package struct AppLimits: Hashable, Sendable {
     /// Maximum number of open pushes plus jobs in the inbox.
     package var backlog: Int
@@ -136,7 +136,7 @@ package struct UpdateAdmission: Request {
     /// The state of Redis's memory.
     package enum Memory: String, Sendable {
         case full, relieved
-        /// The memory use is between the two thresholds, so the stored state does not change.
+        /// The memory use is between the thresholds for `relieved` and `full`, so the stored state does not change.
         case keep
     }
 

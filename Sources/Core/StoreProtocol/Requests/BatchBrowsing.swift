@@ -7,7 +7,7 @@ package struct BatchState: Equatable, Sendable {
     package let worker: String
     /// The number of pushes, counted from the first position, that the worker may have sent.
     package let granted: Int
-    /// The number of pushes without an outcome.
+    /// The number of open positions, without the paused positions.
     package let open: Int
     /// One letter per position: `.` open, `p` paused, `x` reported.
     package let map: [UInt8]
@@ -158,7 +158,7 @@ package struct ReadListEnd: Request {
         case taken
         /// Batches of a shard and lane that are ready for a worker.
         case ready(shard: Int, Lane)
-        /// Batches of a shard that a worker checked out.
+        /// Batches that workers of the shard checked out and have not finished.
         case inFlight(shard: Int)
         /// Batches that are paused or quarantined.
         case paused

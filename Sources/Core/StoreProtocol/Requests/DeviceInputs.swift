@@ -3,7 +3,8 @@ package import RedisProtocol
 
 /// Takes device inputs from the list that producers write.
 ///
-/// Inputs that were taken and not finished come first. So the next owner of the intake repeats the inputs of a killed intake.
+/// The reply begins with inputs that were taken earlier and are not finished. So if an intake is killed, the next owner of the
+/// intake gets its unfinished inputs.
 package struct TakeDevices: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of the last step of the device intake.
@@ -31,7 +32,7 @@ package struct TakeDevices: Request {
         ]
     }
 
-    /// The number of processes that may crash while they try an input. Then the input is refused as poison.
+    /// After this number of processes have crashed while they tried an input, the input is refused as poison.
     private static let mostTries = 3
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -43,7 +44,7 @@ package struct TakeDevices: Request {
     }
 }
 
-/// Removes the first taken device inputs, whose changes are applied, and records which of the inputs are refused.
+/// Removes the first taken device inputs, after the caller has applied their changes, and records refused inputs.
 package struct FinishDevices: Request {
     /// A refused input, and why.
     package struct Refusal: Equatable, Sendable {
@@ -95,7 +96,8 @@ package struct FinishDevices: Request {
 /// Waits for the next device input and moves it to the end of the taken inputs. The command needs a separate connection, because
 /// it blocks.
 ///
-/// This command needs no fence, because the next ``TakeDevices`` returns the moved input.
+/// This command needs no fence: even if the caller is no longer the intake, the next ``TakeDevices`` of the new intake returns
+/// the moved input.
 package struct AwaitDevice: Request {
     package let blocking: Duration
 
@@ -110,7 +112,7 @@ package struct AwaitDevice: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Bool { !value.isNull }
 }
 
-/// Adds device inputs to the list that producers write. Repeated inputs do no harm.
+/// Adds device inputs to the list that producers write. If the reply is lost, the caller may add the same inputs again.
 package struct PushDevices: Request {
     /// The number of inputs in the list.
     package typealias Reply = Int
@@ -121,7 +123,7 @@ package struct PushDevices: Request {
     package init(_ inputs: [[UInt8]]) { words = ["RPUSH", AppKey(\.devices), ArgumentList(inputs)] }
 }
 
-/// Counts the device inputs of an app that are not finished.
+/// Counts the device inputs of an app that the intake has not taken yet.
 package struct CountDevices: Request {
     package typealias Reply = Int
 

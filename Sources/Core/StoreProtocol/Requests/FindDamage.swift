@@ -20,14 +20,14 @@ package struct FindDamage: Request {
         package var entry = ""
         /// Why `entry` cannot be settled.
         package var why = ""
-        /// How many originals of unreadable data are kept.
+        /// How many pieces of unreadable data Redis keeps in the hash `unreadable`.
         package var unreadable = 0
-        /// The name of one of the kept originals.
+        /// The name of one of these pieces.
         package var name = ""
 
         package init() {}
 
-        /// The unreadable data as text; empty if everything can be read.
+        /// Describes the entries that cannot be settled, and the unreadable data; empty if there are neither.
         package var unreadableWords: [String] {
             var words: [String] = []
             if unsettled > 0 {
@@ -56,7 +56,7 @@ package struct FindDamage: Request {
 
     package var words: [any CommandArgument] { [ScriptKeys.prefixAndInbox, shards] }
 
-    /// The keys of each required type. The script contains the same list.
+    /// The names of the keys, by the type that they must have. The script `find_damage` contains the same names.
     private static let kinds: [(kind: String, names: [String])] = [
         ("list", ["taken", "paused", "unproven", "unconfirmed"]),
         (
@@ -135,7 +135,7 @@ package struct FindDamage: Request {
     }
 }
 
-/// Deletes the originals of data that could not be read.
+/// Deletes all data that Redis keeps in the hash `unreadable`.
 package struct DropUnreadable: Request {
     package typealias Reply = Void
 

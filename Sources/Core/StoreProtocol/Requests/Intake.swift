@@ -10,11 +10,11 @@ package struct Take: Request {
         package let head: IntakeHead?
         /// The number of jobs that this call refused because of their size.
         package let refused: Int
-        /// The number of jobs that are processed one by one, because one of them may have crashed the intake.
+        /// How many of the taken jobs are processed one by one, because one of them may have crashed the intake.
         package let suspects: Int
         /// How long the intake leaves further jobs in the inbox, because the app or the farm is full; nil if it may take jobs.
         package let heldBack: Duration?
-        /// The exact bytes of each taken job that the caller does not know, in order.
+        /// The exact bytes of each taken job that the caller does not know, in the order in which the jobs were taken.
         package let jobs: [[UInt8]]
     }
 
@@ -57,7 +57,7 @@ package struct IntakeHead: Equatable, Sendable {
 /// Removes the first taken job. A job that did not parse or validate is refused, and its original bytes are kept. A duplicate's
 /// original bytes are not kept.
 ///
-/// Batches of a partly split job stay. The job's pushes that are in no batch fail with reason `lost`.
+/// If the job was split in part, its batches stay, and its remaining pushes fail with the reason `lost`.
 package struct Refuse: Request {
     package enum Reply: Equatable, Sendable {
         /// The job was counted, and producers get an event.
@@ -102,13 +102,14 @@ package struct Refuse: Request {
 
 /// Counts an exit of the intake process against the taken jobs that it was processing.
 ///
-/// A job that causes `limit` exits is refused. The first exit counts even if the intake was processing several jobs.
-/// Later exits count only if the intake was processing no other job.
+/// The first exit counts against every taken job, and from then on, the intake processes these jobs one by one. A later exit
+/// counts only if the intake was processing a single one of these jobs. When `limit` exits count against a job, the job is
+/// refused.
 package struct RecordIntakeCrash: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of taken jobs that are processed one by one from now on.
         package let suspects: Int
-        /// How many exits count against the first of these jobs; 0 as long as another job may be the cause.
+        /// How many exits count against the first of these jobs; 0 as long as another job may have caused the exits.
         package let ends: Int
         /// Whether the first job was refused because of this exit.
         package let isRefused: Bool
@@ -140,7 +141,8 @@ package struct RecordIntakeCrash: Request {
 /// blocks.
 ///
 /// This command needs no fence: if the caller is no longer the intake, or the reply is lost, the next ``Take`` returns the moved
-/// job. So the caller may continue only with a ``Split`` that fails unless this job is the only taken job.
+/// job. In both cases, two callers may have the job. So the caller must split the job with ``Split/alone``: such a step fails
+/// unless the job is the only taken job.
 package struct NextJob: Request {
     /// How long to wait for a job; zero does not wait.
     package var timeout: Duration
@@ -163,8 +165,8 @@ package struct NextJob: Request {
     }
 }
 
-/// Adds a job to the inbox. Do not repeat this call without a check whether it was executed: a job without an id would be
-/// accepted twice.
+/// Adds a job to the inbox. If the reply is lost, the caller must not simply repeat the call: Redis may have executed it, and a
+/// job without an id would be accepted twice.
 package struct PushJob: Request {
     /// The number of jobs in the inbox.
     package typealias Reply = Int

@@ -24,7 +24,8 @@ package struct ReadAppState: Request {
         package var full: Fullness?
         /// The rate that an operator set; nil if the configured rate applies.
         package var rate: DesiredRate?
-        /// The stored rate, if it is not valid; otherwise nil. The configured rate applies instead of an invalid rate.
+        /// The text of the stored rate, if it is not a valid rate; otherwise nil. Instead of an invalid rate, the configured rate
+        /// applies.
         package var refusedRate: String?
         /// Whether an operator opened or closed the app to producers; nil if the app's load decides.
         package var admission: SetAdmission.Admission?

@@ -8,7 +8,7 @@ package struct ReadSuppressionEnds: Request {
         package let revocations: Int
         /// Whether new suppressions wait for confirmation.
         package let holdsUnconfirmed: Bool
-        /// The last record of each list, in the order of the shards; nil if the list never had a record.
+        /// The id of each list's last record, in the order of the shards; nil if the list never had a record.
         package let ends: [EntryID?]
     }
 
@@ -59,7 +59,7 @@ package struct ReadSuppressed: Request {
     }
 }
 
-/// Reads the scope for each number. Suppression records contain the number instead of the scope.
+/// Reads the table of scopes and their numbers. A suppression record contains a scope's number instead of the scope.
 package struct ReadScopes: Request {
     package init() {}
 

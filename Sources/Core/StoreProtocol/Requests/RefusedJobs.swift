@@ -46,9 +46,9 @@ package struct ReadRefusals: Request {
         package var duplicates = 0
         /// Refused jobs in the minute that began at ``since``.
         package var minute = 0
-        /// Refused jobs in the minute before ``since``.
+        /// Refused jobs in the minute that ended at ``since``.
         package var before = 0
-        /// When the last minute with a refused job began, in Unix milliseconds of Redis's clock.
+        /// When the minute of the last refused job or duplicate began, in Unix milliseconds of Redis's clock.
         package var since: Int64 = 0
 
         package init() {}

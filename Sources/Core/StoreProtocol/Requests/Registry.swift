@@ -1,6 +1,7 @@
 package import RedisProtocol
 
-/// One command of ``ApplyChanges``. The command sets a state, so carrying it out again changes nothing.
+/// One command of ``ApplyChanges``. Executing the command a second time changes nothing, because it sets values and does not add
+/// to them.
 package struct PartitionChange: Equatable, Sendable {
     /// The Redis command.
     package enum Command: String, CaseIterable, Sendable {
@@ -15,7 +16,7 @@ package struct PartitionChange: Equatable, Sendable {
         case removeMembers = "ZREM"
     }
 
-    /// The largest number of words of a change. Lua can pass no more than some 8,000 words to a command.
+    /// The largest number of words of a change. A script can pass at most about 8,000 words to one Redis command.
     package static let mostWords = 7000
 
     package let command: Command
@@ -31,7 +32,8 @@ package struct PartitionChange: Equatable, Sendable {
 
 /// Applies changes to one partition of a registry, if the partition has the expected version.
 ///
-/// Use this request with the keys of the partition. If the reply is lost, the same call may be repeated.
+/// The caller sends this request with the ``Keys`` of the partition. If the reply is lost, the caller may repeat the call with
+/// the same name: the changes are applied once.
 package struct ApplyChanges: Request {
     /// The partition's new version.
     package typealias Reply = Int
@@ -52,7 +54,7 @@ package struct ApplyChanges: Request {
     package var words: [any CommandArgument] { [ScriptKeys.prefix, version, name, ChangeWords(changes)] }
 }
 
-/// The words of changes, after the version and the name of the call.
+/// Writes changes as the words that follow the version and the name of the call.
 private struct ChangeWords: CommandArgument {
     private let changes: [PartitionChange]
 
@@ -68,7 +70,7 @@ private struct ChangeWords: CommandArgument {
     }
 }
 
-/// Reads fields of a hash. Use this request with the keys of a partition.
+/// Reads fields of a hash. The caller sends this request with the ``Keys`` of a partition.
 package struct ReadFields: Request {
     package let words: [any CommandArgument]
 
@@ -84,7 +86,7 @@ package struct ReadFields: Request {
     }
 }
 
-/// Reads a whole hash. Use this request with the keys of a partition.
+/// Reads a whole hash. The caller sends this request with the ``Keys`` of a partition.
 package struct ReadHash: Request {
     package let words: [any CommandArgument]
 
@@ -99,7 +101,7 @@ package struct ReadHash: Request {
     }
 }
 
-/// Reads the number of bytes of a string. Use this request with the keys of a partition.
+/// Reads the number of bytes of a string. The caller sends this request with the ``Keys`` of a partition.
 package struct ReadLength: Request {
     /// The number of bytes; 0 if the key does not exist.
     package typealias Reply = Int
@@ -110,7 +112,7 @@ package struct ReadLength: Request {
     package init(key: String) { words = ["STRLEN", SuffixedKey(key)] }
 }
 
-/// Reads a string. Use this request with the keys of a partition.
+/// Reads a string. The caller sends this request with the ``Keys`` of a partition.
 package struct ReadString: Request {
     package let words: [any CommandArgument]
 
@@ -125,7 +127,7 @@ package struct ReadString: Request {
     }
 }
 
-/// Reads members of a sorted set, lowest scores first. Use this request with the keys of a partition.
+/// Reads members of a sorted set, lowest scores first. The caller sends this request with the ``Keys`` of a partition.
 package struct ReadLowestMembers: Request {
     package typealias Reply = [String]
 

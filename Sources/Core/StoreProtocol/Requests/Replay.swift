@@ -19,7 +19,8 @@ package struct Replay: Request {
         package var old: String
         /// The new job's id.
         package var id: String
-        /// The new job's number among the replays of the old job; 0 if the new job has no number.
+        /// The new job's number among the replays of the old job: Redis refuses a number that is in use. 0 if the new job has no
+        /// number.
         package var number: Int
 
         package init(text: [UInt8], old: String, id: String, number: Int) {
@@ -28,9 +29,10 @@ package struct Replay: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The call removed `letters` entries from the stream of dead letters. These entries had `pushes` pushes in all.
+        /// The call removed `letters` entries from the stream. If the entries are dead letters, `pushes` is the number of pushes
+        /// in them; otherwise, it is 0.
         case done(letters: Int, pushes: Int)
-        /// An earlier call already did this step. The numbers are the totals of all steps of the replay so far.
+        /// An earlier call did this step. The values are the totals of this step and all earlier steps of the replay.
         case doneBefore(letters: Int, pushes: Int)
         /// The app is full, so nothing happened.
         case full(reason: String, retryAfter: Duration)

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// How a worker exited. The kind of exit decides how its in-flight pushes are treated.
+/// How a worker exited. The kind of exit decides whether the exit counts against the pushes that the worker had in flight.
 package enum WorkerExit: Equatable, Sendable {
     /// The worker exited normally, or its host stopped, or its lease expired. The exit counts against no job.
     case unrelated
@@ -36,8 +36,8 @@ private let poisonLimits = [
     5,  // crashes that count against a job until the job is quarantined
 ]
 
-/// Finds the shards in which an exited worker had pushes in flight. The caller sends this request before ``Reclaim``, because
-/// afterwards the worker has no batches in Redis.
+/// Finds the shards in which an exited worker had pushes in flight. The caller sends this request before ``Reclaim``: after
+/// ``Reclaim``, Redis no longer knows which batches the worker had.
 package struct ReadInFlightShards: Request {
     package struct Reply: Equatable, Sendable {
         package let suspects: Int
@@ -62,7 +62,8 @@ package struct ReadInFlightShards: Request {
 package struct Reclaim: Request {
     package enum Workers: Sendable {
         case gone([String])
-        /// All workers except these live workers. This also reclaims batches of workers that no host remembers.
+        /// All workers except these live workers. The call then also reclaims the batches of exited workers that no host
+        /// remembers.
         case allBut([String])
     }
 

@@ -3,20 +3,20 @@ package import RedisProtocol
 
 /// The effects of one results entry. The coordinator computes the effects, and Redis applies them once.
 package struct Settlement: Sendable {
-    /// The changes to one job record. Each of the job's positions in the entry is counted in exactly one of the first five
-    /// counts.
+    /// The changes to one job record. Each of the job's positions in the entry is counted once: in `delivered`, `failed`,
+    /// `expired`, `cancelled` or `waiting`.
     package struct Job: Sendable {
         package var id: String
         package var delivered = 0
         package var failed = 0
         package var expired = 0
         package var cancelled = 0
-        /// Pushes to retry: positions in ``Settlement/retries``.
+        /// Pushes that are retried. ``Settlement/retries`` contains the same pushes.
         package var waiting = 0
         /// Pushes that are retried although they may have been delivered.
         package var maybeDuplicated = 0
-        /// The number of failed pushes for each reason. The reasons become fields of the job record, so limit their number and
-        /// length.
+        /// The number of failed pushes for each reason. Each reason becomes a field of the job record, so the caller must limit
+        /// the number of reasons.
         package var reasons: [String: Int] = [:]
 
         package init(id: String) { self.id = id }
@@ -83,9 +83,9 @@ package struct Settlement: Sendable {
     package var retries: [Retry] = []
     package var letters: [NewDeadLetter] = []
     package var unreadable: Unreadable?
-    /// The number of gateway responses in the entry, without responses to screenings.
+    /// The number of gateway responses in the entry, without responses to pushes of screenings.
     package var responses = 0
-    /// The number of gateway responses to screenings in the entry.
+    /// The number of gateway responses in the entry to pushes of screenings.
     package var screened = 0
     package var invalidTokens: [InvalidToken] = []
     /// The scopes that the suppression records in ``invalidTokens`` use.
@@ -95,14 +95,14 @@ package struct Settlement: Sendable {
     package var audit: [UInt8] = []
     /// The batch's lane, for metrics only.
     package var lane = Lane.high
-    /// How many retries each cause has, for metrics only.
+    /// The number of retries for each cause, for metrics only.
     package var retried: [(cause: RetryCause, count: Int)] = []
 
     package init(entry: EntryID) { self.entry = entry }
 }
 
 extension Settlement {
-    /// Returns the entry's id, then the number of the remaining words, then the remaining words.
+    /// Returns the words for the script: the entry's id, the number of words that follow, and these words.
     fileprivate func words(_ retention: Retention) -> [any CommandArgument] {
         var packed: [UInt8] = []
         packed.reserveCapacity(jobs.count * 48)
@@ -199,14 +199,14 @@ extension [UInt8] {
 /// Settles results entries, each at most once. A call writes each job record only once, so it is faster to settle many entries in
 /// one call.
 ///
-/// A call is limited to 64 entries, 512 jobs, 512 events, and 64 retries and dead letters, so that Redis is blocked for at most
-/// 5 ms.
+/// `SettleCalls` limits a call to 64 entries, 256 jobs, 1,024 events, and 64 retries and dead letters in total, so that the call
+/// blocks Redis for at most 5 ms.
 package struct Settle: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of entries that this call settled.
         package let settledCount: Int
         package let finishedJobs: Int
-        /// The pause of the app by the guard; nil unless this call caused the pause.
+        /// Why the guard paused the app; nil if this call did not pause the app.
         package var guardPause: GuardPause?
     }
 
