@@ -4,7 +4,8 @@
 package struct AppSetup: Equatable, Sendable {
     /// How the app authenticates to the gateway.
     package enum Credentials: Equatable, Sendable {
-        /// A provider token. The first provider token and each renewed token arrive in separate orders.
+        /// A provider token. This value does not contain the token: the worker receives the first token and each renewed token in
+        /// separate orders.
         case providerToken
         /// Certificate chain and private key, in PEM.
         case certificate(pem: [UInt8])
@@ -14,14 +15,15 @@ package struct AppSetup: Equatable, Sendable {
     package struct Binary: Equatable, Sendable {
         /// The command number of the frames: 0, 1 or 2.
         package var command: UInt8
-        /// The minimum of the quiet time. After a quiet time, the pushes that the gateway has read count as accepted.
+        /// The minimum quiet time: how long the gateway must be silent after it has read a push, before the push counts as
+        /// accepted.
         package var quietMilliseconds: UInt32
-        /// Whether the worker ends a connection with a push that the gateway must refuse; the reply then proves that all earlier
-        /// pushes were accepted.
+        /// Whether the worker ends a connection with a push that the gateway must refuse. The gateway's reply to this push proves
+        /// that all earlier pushes were accepted.
         package var endsWithSentinel: Bool
         /// Whether the worker sends TLS 1.3 KeyUpdates to learn how many bytes the gateway's program has read.
         package var asksIfRead: Bool
-        /// Maximum pushes that a worker may have sent without knowing their outcome.
+        /// The most pushes that a worker may have sent whose outcomes it does not know yet.
         package var window: UInt32
         /// Maximum connections that a worker may open per minute.
         package var dialsPerMinute: UInt32
@@ -47,23 +49,24 @@ package struct AppSetup: Equatable, Sendable {
     package var suppressionSeconds: UInt32
     /// The app's share of a worker's time, relative to the weights of other apps that have pushes to send.
     package var weight: UInt8 = 1
-    /// The minimum percentage of bulk pushes while high pushes are queued too; at most 90.
+    /// While pushes of both lanes are queued, at least this percentage of the sent pushes is of lane bulk; at most 90.
     package var bulkFloor: UInt8 = 10
     /// Whether reports contain each delivered push, which the audit of outcomes needs.
     package var isAudited = false
     package var credentials: Credentials
-    /// CA certificates in PEM to trust instead of the system's; empty: the system's.
+    /// The CA certificates that the worker trusts, in PEM. If there are none, the worker trusts the system's CA certificates.
     package var authority: [UInt8]
     package var requestTimeoutMilliseconds: UInt32
-    /// The settings of the binary interface; nil: the gateway speaks HTTP/2.
+    /// The settings of the binary interface; nil if the gateway speaks HTTP/2.
     package var binary: Binary?
-    /// Host and port of an HTTP proxy; an empty host: no proxy.
+    /// The host of the HTTP proxy; empty if the worker connects without a proxy.
     package var proxyHost: String
     package var proxyPort: UInt16
     /// Maximum connections of each worker.
     package var connections: UInt8
     package var use: Use
-    /// A number that grows with each change of the app's credentials or gateway. Each connection belongs to one generation.
+    /// A number that grows with each change of the app's credentials or gateway. Each connection belongs to the generation with
+    /// which it was opened.
     package var generation: UInt32
 
     package init(

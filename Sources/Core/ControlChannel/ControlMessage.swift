@@ -74,7 +74,7 @@ package struct ControlFrames<Message: ControlMessage> {
 package enum ChildStatus {
     /// The child cannot decode the coordinator's messages.
     package static let broken: Int32 = 70
-    /// Redis shows that another coordinator owns the child's lease. The child exited regularly, so its exit counts against no
-    /// job, and the coordinator must restart the child immediately.
+    /// Redis shows that another coordinator owns the child's lease. The exit is not a crash, so it counts against no job, and the
+    /// coordinator restarts the child immediately.
     package static let fenced: Int32 = 75
 }

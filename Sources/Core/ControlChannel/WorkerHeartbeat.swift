@@ -14,8 +14,8 @@ extension WorkerNotice {
         package var processorTaken: UInt64 = 0
         /// Microseconds that the worker was ready to run but waited for a CPU.
         package var processorQueued: UInt64 = 0
-        /// Total rate limit, in pushes per second, of the apps that are slowed down because of gateway trouble; 0: no app is
-        /// slowed down.
+        /// The sum of the rate limits, in pushes per second, of the apps that are slowed down because of gateway trouble; 0 if no
+        /// app is slowed down.
         package var slowedTo: UInt64 = 0
         /// Whether a signal made the worker quiet. A quiet worker checks out no more batches.
         package var isQuiet = false
@@ -32,12 +32,12 @@ extension WorkerNotice.Heartbeat {
         package var name: String
         package var connections: UInt32 = 0
         package var openStreams: UInt32 = 0
-        /// The rate limit in pushes per second while the gateway has trouble; 0: no limit.
+        /// The rate limit, in pushes per second, while the gateway has trouble; 0 if there is no such limit.
         package var slowedTo: UInt32 = 0
         /// Whether pushes are queued, and the gateway accepts connections but responds to no push.
         package var isStalled = false
-        /// The response of the gateway or a proxy if all recent pushes got the same response and pushes are queued; otherwise
-        /// empty.
+        /// The response that all recent pushes got from the gateway or a proxy. Empty if the responses differ, or if no pushes
+        /// are queued.
         package var trouble = ""
         /// The number of pushes sent in the last second. Two heartbeats never count the same push.
         package var sent: UInt64 = 0

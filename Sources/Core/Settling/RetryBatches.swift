@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Packs an entry's retries into batches: one batch for each shard and delay.
+/// Packs an entry's retries into batches. A batch contains at most 256 retries, all of one shard and with one delay.
 struct RetryBatches {
     private struct Open {
         let delay: Duration

@@ -1,7 +1,7 @@
 package import RedisProtocol
 
-/// The Redis functions that producers call by name, from any programming language. Redis stores the functions, so they
-/// exist after a restart of Redis.
+/// The Redis functions that producers call by name, from any programming language. Redis stores functions together with its data,
+/// so the functions still exist after a restart of Redis.
 package enum FunctionLibrary {
     package static let name = "pushfarm"
     package static let submit = "pushfarm_submit"

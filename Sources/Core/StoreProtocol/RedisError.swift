@@ -40,7 +40,7 @@ package enum RedisError: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether Redis received and refused the call. If so, neither repeating the call nor a new connection helps.
+    /// Whether Redis received and refused the call. If so, the same call would fail again, even on a new connection.
     package var isRefusal: Bool {
         if case .refused = self { true } else { false }
     }

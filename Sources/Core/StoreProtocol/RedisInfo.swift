@@ -23,7 +23,8 @@ package struct RedisInfo: Sendable {
     /// Redis's memory limit in bytes; 0 means no limit.
     package var maxMemory: Int { number("maxmemory") }
     package var usedMemory: Int { number("used_memory") }
-    /// The bytes that Redis compares with ``maxMemory``. The buffers of replicas and of the append-only file are not counted.
+    /// The bytes that Redis compares with ``maxMemory``. Redis does not count the buffers of replicas and of the append-only
+    /// file.
     package var countedMemory: Int { usedMemory - number("mem_not_counted_for_evict") }
     /// The bytes that Redis may use: ``maxMemory``, or the machine's memory; 0 if both are unknown.
     package var memoryLimit: Int { maxMemory > 0 ? maxMemory : systemMemory }

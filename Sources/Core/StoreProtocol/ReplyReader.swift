@@ -99,7 +99,7 @@ extension RESPValue {
     }
 }
 
-/// The fields of a hash or of a stream entry, by name. A field that is missing or is not a number counts as 0.
+/// The fields of a hash or of a stream entry, by name. For a field that is missing or is not a number, ``number(_:)`` returns 0.
 struct ReplyFields {
     private var values: [String: RESPValue] = [:]
 

@@ -1,9 +1,10 @@
 package import RedisProtocol
 
-/// One operation on an app's keys in Redis: the words of its command, and how to read the reply. A request has no connection.
+/// One operation on an app's keys in Redis: the words of its command, and how to read the reply. A request does not contain a
+/// connection: the caller sends the request over a connection.
 ///
-/// The caller may repeat a request whose reply was lost. The header of the request's script explains under `Again` why this is
-/// safe.
+/// If the reply is lost, the caller may repeat a request, unless its comment forbids this. For a request with a script, the
+/// script's header explains under `Again` why this is safe.
 package protocol Request: Sendable {
     associatedtype Reply: Sendable
 

@@ -1,6 +1,7 @@
 package import RedisProtocol
 
-/// The Lua scripts of the farm. Each file under `Scripts` starts with a header that describes the script's contract.
+/// The Lua scripts of the farm. Each file under `Scripts` starts with a header: the script's keys, arguments and reply, and what
+/// happens if the call is repeated.
 package enum Script: String, CaseIterable, Sendable {
     case lease, take, refuse, split, checkout, report, putback, settle, reclaim, resume, quarantine
     case pause

@@ -1,5 +1,5 @@
-/// The Lua files that scripts share, by topic, in `Scripts/Shared`. The shared files that a script uses are put before the
-/// script, in the order of these cases.
+/// The Lua files that scripts share, by topic, in `Scripts/Shared`. The shared files that a script uses are inserted after its
+/// first line, in the order of these cases.
 enum SharedScript: String, CaseIterable {
     case base, events, records, pauses, finishing, batches, suspicion, cancelling
     case pausedPositions = "paused_positions"

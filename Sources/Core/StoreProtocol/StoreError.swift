@@ -5,11 +5,11 @@ package enum StoreError: Error, Equatable, Sendable {
     case redis(RedisError)
     /// Another owner has the lease ("intake" or a shard number). The caller must stop all work under its old fencing token.
     case fenced(lease: String)
-    /// The step of the call does not follow the intake's last step in Redis, which is this value. The caller must take the jobs
-    /// again from the beginning.
+    /// The step of the call does not follow the intake's last step in Redis, which is this value. The caller must forget its
+    /// taken jobs and read them from Redis again.
     case outOfStep(Int)
-    /// The number of taken jobs in Redis differs from the number that the caller knows. The caller must take the jobs again from
-    /// the beginning.
+    /// The taken jobs in Redis, whose number is this value, are not the jobs that the caller knows. The caller must forget its
+    /// taken jobs and read them from Redis again.
     case takenJobsDiffer(Int)
     /// A job with this id is open or younger than a day. Nothing was split.
     case exists(job: String)
@@ -27,12 +27,12 @@ package enum StoreError: Error, Equatable, Sendable {
     /// The reply does not have the expected format.
     case unexpectedReply(String)
 
-    /// Whether the same call can succeed later. All requests may be repeated.
+    /// Whether the same call can succeed later.
     package var isTemporary: Bool {
         if case .redis(let error) = self { error.isTemporary } else { false }
     }
 
-    /// Whether Redis received and refused the call. If so, neither repeating the call nor a new connection helps.
+    /// Whether Redis received and refused the call. If so, the same call would fail again, even on a new connection.
     package var isRefusal: Bool {
         if case .redis(let error) = self { error.isRefusal } else { true }
     }

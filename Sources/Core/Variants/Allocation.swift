@@ -18,7 +18,8 @@ package enum Allocation: Hashable, Sendable {
     /// The number of random draws from which the shares of ``thompson`` are estimated.
     private static let draws = 4_096
 
-    /// Returns the share of each variant, in order, with the sum 1. Empty when there are no variants.
+    /// Returns the share of each variant, in the order of `tallies`. The sum of the shares is 1. If there are no variants, the
+    /// result is empty.
     package func shares(of tallies: [VariantTally], using random: inout SeededRandom) -> [Double] {
         guard !tallies.isEmpty else { return [] }
         let evenShare = 1 / Double(tallies.count)
@@ -88,8 +89,8 @@ package enum Allocation: Hashable, Sendable {
         return weights.lastIndex { $0 > 0 } ?? 0
     }
 
-    /// Draws a reward rate for each variant from its observed rewards (uniform before the first push), and returns the variant
-    /// with the highest rate.
+    /// Draws a random reward rate for each variant, and returns the variant with the highest rate. The rates have a beta
+    /// distribution that depends on the variant's rewards; before the variant's first push, it is uniform.
     private static func thompsonChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
         var (best, winner) = (-1.0, 0)
         for (index, tally) in tallies.enumerated() {

@@ -1,7 +1,8 @@
 import PushModel
 package import RedisProtocol
 
-/// An entry of the events stream, which producers read. The script adds the field `at`: Redis's time in milliseconds.
+/// An entry of the events stream, which producers read. The script that writes the entry adds the field `at`: Redis's time in
+/// milliseconds.
 package struct FarmEvent: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case pushDelivered = "push.delivered"
@@ -43,7 +44,7 @@ package struct FarmEvent: Sendable {
     }
 
     package let kind: Kind
-    /// Alternating fields and values, without the type and the time.
+    /// The event's fields, except its type and its time, as a list that alternates names and values.
     private(set) var words: [[UInt8]] = []
 
     package init(_ kind: Kind) { self.kind = kind }

@@ -19,7 +19,8 @@ package enum LeaseID: Hashable, Sendable {
     }
 }
 
-/// The fencing token, which proves a lease: "epoch:nonce:host". Scripts compare the whole token for equality.
+/// The fencing token, which proves that its holder owns a lease: "epoch:nonce:host". Scripts compare the whole token for
+/// equality.
 package struct FenceToken: Hashable, Sendable {
     package let bytes: [UInt8]
 

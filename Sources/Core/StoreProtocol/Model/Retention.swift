@@ -4,7 +4,8 @@ package struct Retention: Hashable, Sendable {
     package var jobRecordSeconds = 72 * 3600
     /// Maximum number of job records. The oldest finished records are deleted first.
     package var jobRecords = 1_000_000
-    /// Maximum number of records in a shard's suppression list. A list may have slightly more records.
+    /// Maximum number of records in a shard's suppression list. Redis trims a list only approximately, so a list may have
+    /// slightly more records.
     package var suppressed = 15_625
     /// If more than this percentage of the last thousand responses report bad tokens, suppressions wait until this percentage
     /// falls or an operator confirms them.

@@ -1,7 +1,7 @@
 package import PushModel
 package import RedisProtocol
 
-/// The state of a batch. Redis stores a state in the hash of states as "worker|deliveries|granted|suspect|open|map".
+/// The state of a batch. Redis stores a state in the hash of states as "worker|deliveries|granted|suspicion|open|map".
 package struct BatchState: Equatable, Sendable {
     /// The worker that checked the batch out; empty if no worker has the batch.
     package let worker: String

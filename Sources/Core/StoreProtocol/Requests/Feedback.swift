@@ -54,7 +54,7 @@ package struct EndFeedback: Request {
     }
 }
 
-/// Reads when the feedback service was read, and the results.
+/// Reads the times and the results of past readings of the feedback service.
 package struct ReadFeedbackStatus: Request {
     package struct State: Equatable, Sendable {
         /// When the last finished reading began, in Unix milliseconds.

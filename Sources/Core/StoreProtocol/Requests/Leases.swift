@@ -12,7 +12,7 @@ package struct AcquireLeases: Request {
     }
 
     package struct Reply: Equatable, Sendable {
-        /// When the leases end, in milliseconds of Redis's clock.
+        /// When the leases of this nonce end unless it renews them, in milliseconds of Redis's clock.
         package let leaseEnds: Int64
         /// The results, in the order of ``AcquireLeases/all``.
         package let states: [LeaseState]

@@ -9,12 +9,12 @@
 -- Fence the version. STALE n: the partition has version n, so another call has changed the partition since the caller read it.
 -- OOM   allowed: the caller checks that Redis has room before it adds devices. Changes that remove devices must always be
 --       possible.
--- Again `did` contains the name of the last call, so a repeated call changes nothing and gets the same reply.
+-- Again the field `did` contains this call's name, ARGV[2], so a repeated call changes nothing and gets the same reply.
 --
 -- The caller computes all changes from the data that it read at the expected version. The script does not interpret records or
--- bitmaps. Each command sets a state, and none depends on an earlier value. The version grows before the first change. So if a
--- key of a wrong type ends the script, the caller reads the partition again, and plans the rest of the changes from what it
--- reads.
+-- bitmaps. Each command sets values, and none depends on an earlier value. The script increases the version before the first
+-- change and stores `did` after the last change. So if a key of a wrong type ends the script in between, a repeated call gets the
+-- error STALE. Then the caller reads the partition again and plans the missing changes.
 local version, meta = tonumber(ARGV[1]), P .. 'meta'
 local found = call('HMGET', meta, 'version', 'did')
 local current = tonumber(found[1] or '0') or 0

@@ -3,14 +3,15 @@
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 maximum number of batches
+-- ARGV  ids of batches
 -- Reply [batches examined, pushes cancelled, batches that ended because no push in them is open]
 -- Fence none: a position is closed only once. OOM allowed.
 -- Again the positions are closed already, and nothing happens.
 --
--- The script examines as many batches as fit into its time limit, and at least one. It estimates costs in units of 0.25 µs: the
--- cost of reading a batch's table, and the cost of removing a batch without open pushes from its list. Pushes in checked-out
--- batches are cancelled later: the coordinators order their workers to return these batches.
+-- The script examines as many batches as fit into its time limit, and at least one. It estimates the time for each batch in units
+-- of 0.25 µs: to read the batch's table and, if no push in the batch is open any more, to remove the batch from its list. Pushes
+-- in checked-out batches are cancelled later: the coordinators order the workers to return these batches, and `putback` cancels
+-- the pushes.
 local MOST, spent, looked, gone = 12000, 0, 0, 0
 for _, id in ipairs(ARGV) do
     if spent > MOST then break end

@@ -12,14 +12,14 @@
 -- OOM   allowed: checking out batches needs no additional memory.
 -- Again batches of a lost reply come first: in Redis they are assigned to the worker, but the worker does not know them.
 --
--- If the credit is 256 or more and at most 127 positions of it are left, the call checks out no further batch. A further batch
--- would get credit for only some of its positions, so the worker would have to request more immediately.
+-- If ARGV[2] is 256 or more, the call checks out no further batch when at most 127 positions of this credit are left. Such a
+-- batch would get credit for only some of its positions, so the worker would have to request more credit immediately.
 --
--- `granted` is stored before the worker knows this number, so positions up to `granted` may have been sent. A suspect batch gets
--- no credit here. As long as the first open position is within `suspect`, the worker of a suspect batch requests credit for one
--- group at a time and has no other push in flight. A batch that crashed workers before any send is the last batch of its reply.
--- The checkout pauses open positions of paused jobs and tokens, and closes the positions of cancelled jobs. A batch in which no
--- open positions remain is paused or deleted. A batch that cannot be read is paused.
+-- `granted` is stored before the worker knows this number. So if the worker exits, all positions up to `granted` may have been
+-- sent. A batch whose suspects are sent alone gets no credit here while its first open position is within `suspect`: its worker
+-- requests credit for one group at a time and has no other push in flight. After a batch that crashed workers before any send,
+-- the call checks out no further batch. The checkout pauses open positions of paused jobs and tokens, and closes the positions of
+-- cancelled jobs. A batch in which no open positions remain is paused or deleted. A batch that cannot be read is paused.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]

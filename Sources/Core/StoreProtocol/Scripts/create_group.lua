@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Creates the coordinators' consumer group, from the beginning of the results stream.
+-- Creates the coordinators' consumer group, which reads the results stream from its beginning.
 --
 -- Uses  base
 -- KEYS  1 prefix

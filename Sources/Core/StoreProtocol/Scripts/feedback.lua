@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Decides when the feedback service is read. Only one reader reads it at a time.
+-- Decides when the intake reads the feedback service. At most one reading is in progress at any time.
 --
 -- Uses  base
 -- KEYS  1 prefix
@@ -11,8 +11,9 @@
 -- Fence begin: the intake's token, so the intake's owner reads for all hosts. OOM allowed: the call writes only a few fields.
 -- Again a repeated ask is a later request; a repeated begin continues the reader's reading; a repeated end does nothing.
 --
--- The start time of a reading is later than all requests before the reading, and not later than any request after its start. This
--- order is also kept within one millisecond, and after Redis's clock was set back.
+-- The stored start time of a reading is later than all requests before the reading, and not later than any request after its
+-- start. So a comparison of these times shows whether a request is served. The script keeps this order even if two calls come
+-- within one millisecond, and after Redis's clock was set back.
 local feedback, t, op = P .. 'feedback', now(), ARGV[1]
 if op == 'ask' then
     local begun = call('HMGET', feedback, 'begun_at', 'served')
@@ -25,7 +26,8 @@ local old = call('HMGET', feedback, 'reader', 'until', 'due', 'asked', 'served',
 if op == 'begin' then
     if call('HGET', P .. 'owners', 'intake') ~= ARGV[2] then return { err = 'FENCED intake' } end
     local busy = tonumber(old[2] or '0') - t
-    -- The stored end of a reading is ignored if it is later than a reading may take, because then Redis's clock was set back.
+    -- If the stored end of a reading is further away than the maximum duration of a reading, Redis's clock was set back. Then the
+    -- stored end is ignored.
     if old[1] and old[1] ~= ARGV[3] and busy > 0 and busy <= tonumber(ARGV[4]) then return { 0, busy } end
     local wait = tonumber(old[3] or '0') - t
     if wait > 0 and tonumber(old[4] or '-1') < tonumber(old[5] or '0') then return { 0, wait } end

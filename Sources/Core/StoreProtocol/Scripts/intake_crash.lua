@@ -6,13 +6,14 @@
 -- ARGV  1 intake token; 2 name of the process that exited; 3 whether it was working for this app only, 0/1;
 --       4 exits after which a job is refused; 5 seconds to keep a job record
 -- Reply [jobs that are processed one by one from now on, exits counted against the first of them, 1 if it was refused]
--- Fence the intake's token. OOM allowed: a job that is too large for the machine may be the cause.
+-- Fence the intake's token. OOM allowed: the exit and the full memory may have the same cause, a job that is too large for the
+--       machine.
 -- Again the process's name is stored, so its exit is not counted twice.
 --
--- If a process exits with many taken jobs, each of these jobs may be the cause. So this exit counts once against each of them,
--- and from then on they are taken one by one. If a process exits with only one of these jobs, the exit counts against that job,
--- as its second exit or a later one. A completed step sets the count back to the first exit. A job with ARGV[4] exits is refused
--- as poison. Batches that were already split from the job stay.
+-- At a first exit, each taken job may be the cause. So this exit counts once against each of these jobs, and from then on, they
+-- are processed one by one. If a process exits while it processes one of these jobs alone, the exit counts against that job, as
+-- its second exit or a later one. After a completed step, the next exit counts as a second exit again. A job with ARGV[4] exits
+-- is refused as poison. Batches that were already split from the job stay.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake = P .. 'intake'
 local i = call('HMGET', intake, 'suspects', 'head', 'offset', 'step', 'did', 'suspect_step', 'crashes', 'last_crash')

@@ -8,12 +8,12 @@
 --       owner; release: field, token, field, token…
 -- Reply acquire: [lease end in ms, per field: token (acquired), ms until the field may be free, or 0: free and not acquired];
 --       renew: [lease end, per field: 1 still owned, 0 lost]; release, leave: [number of fields released]
--- Fence none: this script makes the tokens. A field is free if it has no owner, or if its owner's `until:NONCE` is
---       missing or past. An `until:NONCE` that is later than one full lease from now was written before Redis's clock was set
---       back. Such a time is ignored, and a live owner renews its lease early enough. A field taken with "!" changes its owner
---       immediately, even if the old owner lives: the old owner's requests fail because of their old token. A field may also go
---       to its owner's successor, which knows that the owner has exited. The predecessor is a nonce, or the part of a nonce
---       before its dot.
+-- Fence none: this script makes the tokens. A field is free if it has no owner, or if its owner's `until:NONCE` is missing or
+--       past. An `until:NONCE` that is later than one full lease from now was written before Redis's clock was set back. The
+--       script sets such a time to one full lease from now, so a live owner can renew its lease in time. A field taken with "!"
+--       changes its owner immediately, even if the old owner lives: the old owner's requests fail because of their old token. A
+--       field may also go to its owner's successor, which knows that the owner has exited. The predecessor is a nonce, or the
+--       part of a nonce before its dot.
 -- OOM   allowed: leases are renewed when memory is full.
 -- Again acquire finds its own nonce and returns the same token; renew sets an absolute time; release compares tokens, so a late
 --       call releases nothing that was acquired since.
@@ -92,7 +92,7 @@ for i, value in ipairs(values) do
         end
     end
 end
--- If an owner lost its last field, its lease is deleted. If the owner has other fields, it needs the lease for them.
+-- Deletes the `until:NONCE` of a predecessor that has lost its last field. A predecessor that still has fields needs this time.
 if next(emptied) then
     for _, field in ipairs(call('HKEYS', owners)) do
         local value = field:match('^until:') and '' or call('HGET', owners, field)

@@ -13,7 +13,8 @@
 --
 -- Coordinators learn of a change from a wake-up and from `pause_changes`, which grows with each change. The coordinators' workers
 -- then return the affected batches. Checkouts skip paused positions and close cancelled positions. Each kind has at most 1,000
--- pauses. At this limit, a pause is deleted if it is older than a day and its job was never submitted.
+-- pauses. At this limit, pauses that are older than a day are deleted: those of tokens and shards, and those of jobs that have no
+-- job record.
 local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
 local SHARDS = P .. 'paused_shards'
 

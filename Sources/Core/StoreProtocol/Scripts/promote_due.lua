@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Moves due delayed batches to their ready lists.
+-- Moves delayed batches that are due to their ready lists.
 --
 -- Uses  base, events, records, batches
 -- KEYS  1 prefix

@@ -4,13 +4,13 @@
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; then (batch, delivery)…, all of one shard
--- Reply number of batches put back: at the head of their lists, after older batches that were put back before
+-- Reply number of batches put back. They are put at the head of their lists, but behind older batches that were put back before
 -- Fence token, worker and delivery. OOM allowed.
 -- Again the batches are no longer assigned to the worker, and nothing happens.
 --
--- This script closes pushes of cancelled jobs, because a paused app has no checkouts that would close them.
--- The worker guarantees that each open position is unsent or was refused unprocessed. So no position is a suspect, and no crash
--- is counted.
+-- This script closes pushes of cancelled jobs, because a paused app has no checkouts that would close them. The worker guarantees
+-- that each open position is unsent, or that the gateway refused it without processing it. So no position becomes a suspect, and
+-- no crash is counted.
 local _, nn = ready_list(ARGV[3] or '0.h')
 if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end
 local deliveries, in_flight = {}, P .. 'in_flight:' .. nn

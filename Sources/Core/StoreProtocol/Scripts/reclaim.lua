@@ -15,25 +15,26 @@
 -- Again the batches are no longer assigned to the workers, and nothing happens.
 --
 -- A suspect is an open position within the credit. In an at-least-once segment, the suspect is sent again and counted in the
--- job's maybe_duplicated. In an at-most-once segment, a results entry k=U with the body and the positions closes the suspect.
+-- job's maybe_duplicated. In an at-most-once segment, the script closes the suspect: it adds a results entry with k=U, the body
+-- and the positions.
 --
 -- Each crash counts against the batches with suspects and narrows the suspects down. After the first crash, the suspects are sent
 -- in groups of the square root of their number, with no other push of the worker in flight. After the second crash, which leaves
--- one group, the suspects of that group are sent one by one. A third crash with a single suspect closes the suspect with k=P.
--- A kill can have any cause, so the first kill changes nothing. The second kill in a row counts against the batch and narrows the
--- suspects down like a crash. Two kills with the same single suspect close the suspect. More kills are needed if other workers
--- without this batch were killed within the same minute, or if the host has forgotten earlier kills.
--- A suspect with an outcome is a suspect no longer. A batch is suspect no longer if a killed worker had the batch and was not
--- sending it. A crash also counts against a job if all suspects are of that job and nothing else was in flight. A crash before
--- any send, and a crash with suspects that are not sent again, count in the same way. To decide whether all suspects are of one
--- job, the script considers only the shards of this call. A crash counts once per worker, even if the worker's shards take
--- several calls. A batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are
--- checked out.
+-- one group, the suspects of that group are sent one by one. If the third crash has a single suspect, the script closes this
+-- suspect as poison, with k=P in the results entry. A kill can have any cause, so the first kill changes nothing. The second kill
+-- in a row counts against the batch and narrows the suspects down like a crash. Two kills with the same single suspect close the
+-- suspect. More kills are needed if other workers without this batch were killed within the same minute, or if the host has
+-- forgotten earlier kills. A push with an outcome is no longer a suspect. If a killed worker had suspects, but had sent no push
+-- of a certain batch, earlier kills no longer count against that batch. A crash also counts against a job if all suspects are of
+-- that job and nothing else was in flight. A crash also counts against a job if it happened before any send, or if its suspects
+-- are at-most-once pushes, which are not sent again. To decide whether all suspects are of one job, the script considers only the
+-- shards of this call. The crash of a worker counts only once against a job, even if the worker's shards need several calls. A
+-- batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are checked out.
 local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
 local most, kill_limit, same_limit, kill_limit_amid, same_limit_amid, unsent_limit, job_limit = unpack(limits)
--- After kills, up to this number of suspects are sent one by one.
+-- After kills, the suspects of a batch are sent one by one if there are at most this many, and otherwise in groups.
 local few = 64
 local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
@@ -92,7 +93,7 @@ local function killed(s, c, n, position)
     return isCounted and position ~= 0 and c.times >= times and c.kills >= times + (amid and kill_limit_amid or kill_limit)
 end
 
--- Counts an exit of a worker that had the batch and sent no push of it.
+-- Counts an exit of a worker that had the batch and sent no push of it. Returns whether the batch must be quarantined.
 local function sent_nothing(body, c)
     if loss == 'kill' and sent and c.kills > 0 then
         c.kills, c.culprit, c.times = 0, 0, 0

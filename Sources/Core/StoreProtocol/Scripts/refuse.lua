@@ -6,10 +6,10 @@
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
 --       8 why the remaining pushes of a partly split job fail; 9 seconds to keep a job record; 10 refused, or duplicate:
 --       a duplicate has its own type of event, and its original is not kept
--- Reply 1; 2 if the job was only counted, because too many jobs are refused for an event each; 0 if this step was done before
+-- Reply 1; 2 if the job was counted without an event, because too many jobs are refused; 0 if this step was done before
 -- Fence the intake's token and the step. STEP n: the last step in Redis is n, and this call's step does not follow it. TAKEN 0:
---       there is no taken job, for example because Redis lost recent writes. The caller must take again. OOM allowed, for the
---       reason in take.lua.
+--       there is no taken job, for example because Redis lost recent writes. The caller must call `take` again. OOM allowed, for
+--       the same reason as in take.lua.
 -- Again this step is done already, and nothing happens.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step = P .. 'intake', tonumber(ARGV[2])

@@ -50,7 +50,7 @@ for _, letter in ipairs(letters) do
 end
 if json ~= '' then
     call('RPUSH', KEYS[2], json)
-    -- The counter expires after a day. Later, the new job's record shows that the number is in use.
+    -- The counter expires after a day. After that, the record of the new job still shows that the number is in use.
     if ARGV[10] ~= '' then call('SET', counter, ARGV[10], 'EX', 86400) end
     local words, job_record = { 'job', old, 'replay', new }, P .. 'job:' .. old
     add_number(words, 'pushes', pushes)

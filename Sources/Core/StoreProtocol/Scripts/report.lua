@@ -17,7 +17,8 @@
 -- The credit of a suspect batch grows by one group at a time (`group_limit`).
 -- If an entry contains more than facts, it is appended with the batch's lane, because its retries stay in that lane.
 
--- Returns the limit of the credit: `group` open positions from the first open position on, if that position is a suspect.
+-- Returns the last position that may get credit. If the first open position is a suspect, this is the last of the first `group`
+-- open suspects. Otherwise, it is the last position of the batch.
 local function group_limit(map, c)
     local last = map:find('.', 1, true)
     if not last or last > c.suspect then return #map end
@@ -73,7 +74,7 @@ if #runs > 0 then
             if before > after then sums[job] = (sums[job] or 0) + before - after end
         end)
     end
-    -- Most entries contain only facts and belong to lane high, so these entries omit the lane.
+    -- Most entries contain only facts and belong to lane high. These entries omit the lane, to save memory.
     if ARGV[6] == '1' and not id:find('.b.', 1, true) then
         call('XADD', P .. 'results', '*', 'r', entry)
     else

@@ -9,7 +9,7 @@
 --       BUSY, ms until the next try, cancels | starting: too many requests wait, or Redis was emptied
 --       REFUSED, 0, reason: the app or the job is unknown
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
--- Again the request is stored again, and cancels nothing more.
+-- Again a second request is stored, but it cancels nothing more.
 --
 -- Producers may write only to the inbox and to `cancel_requests`, so the function stores the request. The script `update_app`
 -- cancels the job. The text of this file follows `submit.lua` in the same library, so this file uses the helpers of `submit.lua`.

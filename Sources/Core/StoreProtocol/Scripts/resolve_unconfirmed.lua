@@ -8,9 +8,9 @@
 -- Fence none: the step that removes a suppression from the list also applies it. OOM allowed.
 -- Again the call continues with the remaining suppressions.
 --
--- due: only if the share of bad tokens has fallen below the limit. confirm: the operator confirms that the tokens are bad, so
--- they are suppressed; later bad tokens are suppressed at once until the share has fallen. discard: the suppressions are dropped,
--- and later bad tokens are kept for confirmation as before.
+-- With `due`, the suppressions are applied only if the share of bad tokens has fallen below the limit. With `confirm`, an
+-- operator confirms that the tokens are bad: the suppressions are applied, and until the share has fallen, later bad tokens are
+-- suppressed immediately. With `discard`, the suppressions are dropped, and later bad tokens are kept for confirmation as before.
 local op, most, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local UNCONFIRMED, guard = P .. 'unconfirmed', P .. 'guard'
 local state = call('HGET', guard, 'state') or ''

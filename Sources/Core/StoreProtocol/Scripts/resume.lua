@@ -1,12 +1,11 @@
 #!lua flags=allow-oom
--- Resumes paused batches, quarantined jobs and device tokens. Earlier crashes of resumed batches, jobs and tokens no longer
--- count.
+-- Resumes paused batches, quarantined jobs and device tokens. Earlier crashes no longer count against resumed batches and jobs.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 maximum number of paused batches to examine; 2 number of batches at the end of the list that earlier calls examined and
---       left; 3 job, token, or ""; 4 what: all (except operators' pauses), job, paused (the job, if an operator paused it),
---       device
+--       left; 3 job, token, or ""; 4 what: all (except jobs that an operator paused), job, paused (the job, if an operator
+--       paused it), device
 -- Reply [batches put back, batches examined and left, or -1 at the end, jobs resumed, device tokens resumed]
 -- Fence none: the call that finds an id in the list moves it. OOM allowed.
 -- Again the job is no longer quarantined, and its batches are no longer paused.

@@ -21,21 +21,21 @@
 -- Fence none: XDEL prevents a second settlement, because an entry exists until it is settled. OOM allowed.
 -- Again XDEL deletes nothing, so the script skips the entry.
 --
--- Pushes with an outcome are subtracted from `load`, to which split added them. They are also subtracted if their job has no
--- record.
--- All checks come before the first effect. If words have the wrong form, or a key has the wrong type (error "KEY" and the key's
--- name), the call stops and settles nothing, and the entries stay in the stream. If a job record is damaged, the other records
--- are still settled. In a damaged record, a field that is not a number counts from 0. A record that is not a hash is deleted. The
--- originals are kept in `unreadable`.
+-- Pushes with an outcome are subtracted from the open pushes in `load`, to which `split` added them. This happens even if their
+-- job has no record. All checks come before the first effect. If words have the wrong form, or a key has the wrong type (error
+-- "KEY" and the key's name), the call stops and settles nothing, and the entries stay in the stream. If a job record is damaged,
+-- the other records are still settled. In a damaged record, a field that is not a number counts from 0. A record that is not a
+-- hash is deleted. The originals are kept in `unreadable`.
 --
 -- The guard counts how many of the last thousand responses report bad tokens. If an app uses the wrong environment, almost all of
--- its responses do. From `pause` percent on, the app is paused, and the bad tokens are not suppressed and get no event. The
--- suppressions from the last thousand responses are withdrawn, and a counter shows this to workers that missed the pause. Above
--- `hold` percent the app continues, but its bad tokens, including those of the last thousand responses, go to `unconfirmed`
--- instead of the lists. They stay in `unconfirmed` until an operator confirms them, or until the share of bad tokens is below
--- four fifths of `hold` percent; then `resolve_unconfirmed.lua` applies them. A screening expects bad tokens, so its responses
--- are counted separately. Bad tokens of a screening do not pause the app. From `pause` percent on, they go to `unconfirmed`. But
--- if `pause` percent of a screening's responses are DeviceTokenNotForTopic, the app is paused.
+-- its responses report bad tokens. From `pause` percent on, the app is paused, and the bad tokens are not suppressed and get no
+-- event. The suppressions from the last thousand responses are withdrawn. Then the counter `taken_back` grows, so that workers
+-- that missed the pause notice the withdrawal. Above `hold` percent the app continues, but its bad tokens, including those of the
+-- last thousand responses, go to `unconfirmed` instead of the lists. The tokens stay in `unconfirmed` until an operator confirms
+-- them, or until the share of bad tokens is below four fifths of `hold` percent; then `resolve_unconfirmed.lua` applies them. A
+-- screening expects bad tokens, so its responses are counted separately. Bad tokens of a screening do not pause the app. If at
+-- least `pause` percent of a screening's responses report bad tokens, these tokens go to `unconfirmed`. But if `pause` percent of
+-- a screening's responses are DeviceTokenNotForTopic, the app is paused.
 local function read_count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
@@ -50,9 +50,10 @@ local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
 
--- The changes of job records. A job's numbers from all entries are added up while the entries are read, because most entries are
--- not settled yet. If an entry turns out to be settled already, its numbers are subtracted again. Most jobs have only delivered
--- pushes, so the less frequent numbers are in `rest`: failed, expired, cancelled, waiting, maybe duplicated, and reasons.
+-- The changes of job records. The script adds up each job's numbers while it reads the entries. It does not check first whether
+-- an entry is settled already, because this is rare. If an entry turns out to be settled, its numbers are subtracted again. Most
+-- jobs have only delivered pushes, so the less frequent numbers are in `rest`: failed, expired, cancelled, waiting, maybe
+-- duplicated, and reasons.
 local order, delivered, rest = {}, {}, {}
 local function add_jobs(packed, sign)
     local at, id, d, f, e, x, w, m, reasons = 1
@@ -160,15 +161,15 @@ local function check_field(key, field, n)
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- HINCRBY fails unless the field is written as Redis writes numbers. A field of at most 16 characters cannot make the sum
--- overflow.
+-- HINCRBY fails unless the field contains only digits and perhaps a minus sign. It also fails if the sum overflows, which cannot
+-- happen with at most 16 characters. Any other field is reset.
 local function check_digits(key, field, n)
     if not n or #n <= 16 and n:match('^%-?%d+$') then return tonumber(n or '0') end
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- The fast path for a job with one push that is delivered here. The push is in flight and has no outcome yet, so the other fields
--- of its job record need not be read. The fast path ends at the first job that does not match.
+-- The fast path for a job with one push that is delivered in this call. The push is in flight and has no outcome yet, so the
+-- other fields of its job record need not be read. The fast path ends at the first job that does not match.
 local SINGLE, may_be_single = {}, true
 local function is_single(job_record, id)
     may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', job_record, 'accepted') == '1'
@@ -270,7 +271,8 @@ for _, job in ipairs(drops) do drop_record(job) end
 
 local acks = {}
 
--- Approximates the last thousand responses with two numbers: older responses are dropped in proportion as new ones are counted.
+-- Approximates the last thousand responses with two numbers: all responses and the bad ones. When new responses are counted, both
+-- numbers lose the same share, so that at most a thousand responses remain.
 local is_tripped, begins_holding, screen_holds
 local hadBad = bad > 0
 local WINDOW = 1000
@@ -321,8 +323,8 @@ local function keep_unconfirmed(nn, record, at)
     call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
 end
 
--- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. The ids of a
--- screening's records are not added.
+-- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. Records of a
+-- screening are never withdrawn, so their ids do not go to `unproven`.
 local last, unproven = {}, {}
 local function suppress_token(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
@@ -356,8 +358,8 @@ local function apply_guard()
         for k = 1, #unproven, 1000 do
             call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
         end
-        -- `bad` is an estimate, because the order of the responses in a call is unknown. So 2 × `bad` records can still be
-        -- withdrawn.
+        -- `bad` is an estimate, because the order of the responses in a call is unknown. So the ids of the last 2 × `bad` records
+        -- are kept for a withdrawal.
         if bad > 0 then
             call('LTRIM', P .. 'unproven', -2 * math.ceil(bad), -1)
         elseif hadBad then

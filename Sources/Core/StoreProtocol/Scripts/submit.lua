@@ -13,11 +13,11 @@
 -- Again the job is pushed again. With an id, the second job is refused as a duplicate, here or when it is split.
 --
 -- The function reads data that the scripts `update_app`, `split` and `settle` write. An app is configured if a coordinator stored
--- its limits. The list of apps is only read to suggest a name, and only if this is allowed: not in a Redis Cluster, where
--- the list is in another slot, and not for users without the right to read it.
--- The function finds fewer faults than the intake's parser, and never refuses a job that the parser accepts. Jobs of more than
--- WHOLE bytes are not decoded. Coordinators load this library and replace older versions, so a version must reply to the calls of
--- all earlier versions.
+-- its limits. To suggest a name, the function reads the list of apps, if it can. It cannot do this in a Redis Cluster, where the
+-- list is in another slot, or for users without the right to read the list. The function finds fewer faults than the intake's
+-- parser. It refuses only one kind of job that the parser accepts: a job whose `expires_at` is past. Jobs of more than WHOLE
+-- bytes are not decoded. Coordinators load this library and replace older versions, so a version must reply to the calls of all
+-- earlier versions.
 local WHOLE = 98304
 
 local FIELDS = { 'id', 'tokens', 'payload', 'translations', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at',

@@ -7,8 +7,8 @@
 --       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0).
 --       If the record is "", it is already in the list, and only the event is written
 -- Reply number of records; 0 if the writer's step was done before
--- Fence none: later records of a token override earlier ones. OOM allowed: a list has a limit, and the feedback service
---       never repeats its entries.
+-- Fence none: later records of a token override earlier ones. OOM allowed: the feedback service never repeats its entries, so a
+--       refused call would lose them, and each list has a limit.
 -- Again the step is done already: nothing is added or written.
 local suppression, writer, nscopes = P .. 'suppression', P .. 'writer:' .. ARGV[2], tonumber(ARGV[4])
 local i = 5 + 2 * nscopes

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Takes jobs from the inbox, for one coordinator at a time.
+-- Takes jobs from the inbox. Only the coordinator that owns the intake's lease can take jobs.
 --
 -- Uses  base, events, records, pauses, finishing, batches, back_pressure, taken_jobs, refusal_counts, refusals
 -- KEYS  1 prefix; 2 inbox
@@ -7,16 +7,15 @@
 -- Reply [step, head job id or "", head offset, jobs refused here, jobs to process one by one, ms to wait before more jobs are
 --       taken (0: no wait), jobs after the known ones…]
 -- Fence the intake's token.
--- OOM   allowed: an accepted job must be delivered, also if jobs fill the memory. In that case, `max_backlog` limits how much the
+-- OOM   allowed: an accepted job must be delivered even if jobs fill the memory. In that case, `max_backlog` limits how much the
 --       call can add.
 -- Again the jobs are in `taken`. The caller passes the number of jobs that it knows, and receives the jobs that it does not know.
 --
--- Jobs stay in the inbox while the app is full.
--- If there are jobs to take, the reply contains at least one job, even if this exceeds the maximum bytes. A job of more than
--- ARGV[5] bytes is never returned. The script refuses such a job in the inbox or as the head of `taken`, at most 64 jobs in a
--- call, and cuts the job's original at 64 KiB. If other taken jobs come before such a job, the job and all jobs after it wait
--- until the other jobs are done. After `intake_crash`, a caller with no known job receives one job at a time, until all jobs that
--- were taken at the crash are done.
+-- Jobs stay in the inbox while the app is full. If there are jobs to take, the reply contains at least one job, even if this job
+-- exceeds the maximum bytes. A job of more than ARGV[5] bytes is never returned. The script refuses such a job in the inbox or as
+-- the head of `taken`, at most 64 jobs in a call, and cuts the job's original at 64 KiB. If other taken jobs come before such a
+-- job, the job and all jobs after it wait until the other jobs are done. After `intake_crash`, a caller with no known job
+-- receives one job at a time, until all jobs that were taken at the crash are done.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local inbox, taken = KEYS[2], P .. 'taken'

@@ -16,12 +16,12 @@
 -- Again nothing changes, and no second event is written.
 --
 -- While `trickle` is set, `take` takes only jobs for a few batches at a time. The script sets `trickle` if the caller requests
--- it, and while memory is full. An operator's setting to close or open the app overrides the app's load (reason "operator"). The
--- setting does not change `trickle`. An app is full because of the farm's memory ("memory"), its open pushes and jobs ("backlog")
--- or its inbox ("inbox"). "backlog" and "inbox" end when all values are below nine tenths of their limits. An app is configured
--- if its limits are stored: `submit` refuses jobs for an app without limits. `update` stores the limits, and once a minute the
--- time in `configured`. `forget` removes the limits and the time. If another coordinator still configures the app, its next
--- `update` stores the limits again.
+-- it, and while memory is full. If an operator has closed or opened the app, this setting decides instead of the app's load, and
+-- the reason of a closed app is "operator". The setting does not change `trickle`. An app is full because of the farm's memory
+-- ("memory"), its open pushes and jobs ("backlog") or its inbox ("inbox"). "backlog" and "inbox" end when all values are below
+-- nine tenths of their limits. An app is configured if its limits are stored: `submit` refuses jobs for an app without limits.
+-- `update` stores the limits, and once a minute the time in `configured`. `forget` removes the limits and the time. If another
+-- coordinator still configures the app, its next `update` stores the limits again.
 local admission, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
     return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
@@ -85,8 +85,8 @@ local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
 if moment < configured or moment - configured >= MINUTE then call('HSET', admission, 'configured', t) end
 report_pending_refusals(moment)
 
--- Cancels the jobs that producers asked to cancel. If the maximum number of jobs is cancelled, further requests wait. A request
--- for an unknown job is dropped.
+-- Cancels the jobs that producers asked to cancel. If there are too many cancelled jobs, the remaining requests wait for the next
+-- call. A request for an unknown job is dropped.
 local function cancel_requested()
     local key, done = P .. 'cancel_requests', 0
     local requests = redis.pcall('LRANGE', key, 0, 99)

@@ -1,7 +1,8 @@
 -- Pauses an app.
 -- Uses base, events.
 
--- Pauses the app, unless it is already paused for the same reason. If `by` names an operator, only an operator can end the pause.
+-- Pauses the app, unless an operator has paused it or it is already paused for the same reason. If `by` names an operator, the
+-- pause replaces a pause by the farm, and only an operator can end it.
 local function pause_app(reason, fingerprint, stamp, by)
     local admission = P .. 'admission'
     local old = call('HMGET', admission, 'paused', 'fingerprint', 'paused_by')

@@ -2,8 +2,8 @@
 -- Uses base, batches.
 
 -- Returns whether jobs must stay in the inbox because the app's open pushes have reached the limit. While `trickle` is set, jobs
--- may be taken only if fewer batches are ready or in flight than one split can add. Delayed pushes do not count in this case,
--- because otherwise they could stop the intake for as long as they are delayed.
+-- must also stay in the inbox if 128 batches, as many as one split can add, are ready or in flight. Delayed pushes do not count
+-- in this case, because otherwise they could stop the intake for as long as they are delayed.
 local function is_full()
     local admission = call('HMGET', P .. 'admission', 'trickle', 'max_backlog')
     if admission[2] and (tonumber(call('HGET', P .. 'load', 'open') or '0') or 0) >= tonumber(admission[2]) then return true end

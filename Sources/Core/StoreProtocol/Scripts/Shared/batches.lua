@@ -1,4 +1,4 @@
--- Batches: their ids, states, bodies and lists. Scripts read only the segment table of a body.
+-- Batches: their ids, states, bodies and lists. The functions of this file read only the segment table of a body.
 -- Uses base, events.
 
 local STATES, BODIES = P .. 'states', P .. 'batches'
@@ -40,8 +40,9 @@ local function add_batch(id, tokens, body)
     call('HSET', STATES, id, new_state(tokens))
 end
 
--- Puts a returned batch at the head of its ready list, but behind older batches that were returned before. Ids of first attempts
--- contain the time of the split; a returned batch of retries goes to the head of the list.
+-- Puts a returned batch at the head of its ready list, but behind older batches that were returned before. The age comes from the
+-- time of the split, which the ids of first attempts contain. The ids of retries contain no such time, so a returned batch of
+-- retries goes to the head of the list.
 local AGE = '^%d+%.%a%.(%x+)%.(%d+)'
 
 local function return_batch(list, id)

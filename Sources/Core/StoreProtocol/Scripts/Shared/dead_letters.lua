@@ -1,5 +1,5 @@
--- Dead letters are a stream of (job, reason, status, pushes, body). A hash contains their total `pushes` and `bytes`, and in
--- `trimmed` the number of pushes in dead letters that were trimmed, so that they can no longer be replayed.
+-- Dead letters are a stream of (job, reason, status, pushes, body). A hash contains their total `pushes` and `bytes`. Its field
+-- `trimmed` counts the pushes that cannot be replayed any more, because their dead letters were trimmed.
 -- Uses base, records.
 local DEAD_LETTERS, DEAD_LETTER_COUNTS = P .. 'dead_letters', P .. 'dead_letter_counts'
 local COUNT_NAMES = { 'pushes', 'bytes', 'trimmed', 'audit' }
@@ -45,7 +45,7 @@ local function trim_dead_letters(pushes, bytes, from, steps)
     return hasMore
 end
 
--- The audit is a stream of outcomes; the hash of the dead letters' counts also contains the audit's bytes. Redis needs
+-- The audit is a stream of outcomes. The size of the audit in bytes is in the field `audit` of DEAD_LETTER_COUNTS. Redis needs
 -- AUDIT_EXTRA bytes for an entry in addition to its record.
 local AUDIT, AUDIT_EXTRA = P .. 'audit', 100
 local function trim_audit(bytes, from, steps)

@@ -22,14 +22,15 @@ local function add_number(words, field, n)
     words[#words + 1], words[#words + 2] = field, n
 end
 
--- Writes the event at ARGV[i]: the number of its words, then fields and values, the type first. Returns the index after it.
+-- Writes the event whose words are in ARGV: ARGV[i] is the number of the words that follow. These are `type`, the type, then
+-- alternating fields and values. Returns the index after the last word.
 local function add_next_event(at, i)
     local n = tonumber(ARGV[i])
     add_event(ARGV[i + 2], at, unpack(ARGV, i + 3, i + n))
     return i + n + 1
 end
 
--- Notifies the workers that wait for batches of these shards.
+-- Notifies the workers that wait for batches of these shards. Returns the shards as a list.
 local function wake(set)
     local names = {}
     for nn in pairs(set) do names[#names + 1] = nn end

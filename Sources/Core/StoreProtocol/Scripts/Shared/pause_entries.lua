@@ -1,8 +1,8 @@
 -- Stores pauses of jobs, device tokens and shards, and marks jobs as cancelled.
 -- Uses base, events, pauses.
 
--- Each kind (jobs, tokens, shards, cancelled jobs) has at most MOST_PAUSES entries. At this limit, pauses that are older than a
--- day are deleted if their job was never submitted.
+-- Each kind (jobs, tokens, shards, cancelled jobs) has at most MOST_PAUSES entries. At this limit, entries that are older than a
+-- day are deleted: those of tokens and shards, and those of jobs that have no job record.
 local MOST_PAUSES, DAY = 1000, 86400000
 
 -- Notifies the coordinators.

@@ -17,8 +17,8 @@ local function paused_tokens_of(nn)
     return paused_tokens[nn]
 end
 
--- Calls f(position) for each push in a body whose token is one of `tokens`. A segment is: length u16, options (the first bit of
--- the sixth byte: each push has its own payload), payload length u32, payload, pushes.
+-- Calls f(position) for each push in a body whose token is one of `tokens`. A segment is: length u16, options (if the lowest bit
+-- of the sixth byte is 1, each push has its own payload), payload length u32, payload, pushes.
 local function each_push_to(tokens, body, f)
     local found = false
     for token in pairs(tokens) do found = found or body:find(token, 1, true) end
@@ -71,8 +71,8 @@ local function pause_positions(id, s, body)
     s.open = count_open(s.map, 1, -1)
 end
 
--- Handles a batch without open pushes that was removed from its list: adds it to `paused` if it has paused pushes, else deletes
--- it.
+-- Handles a batch without open pushes that was removed from its list. If the batch has paused pushes, it goes to `paused`, or
+-- back to its ready list if some of these pushes are no longer paused. Otherwise, it is deleted.
 local function end_or_pause(id, s)
     if not s.map:find('p', 1, true) then return drop_batch(id) end
     pause_positions(id, s, call('HGET', BODIES, id))

@@ -2,8 +2,8 @@
 -- Uses base.
 
 -- `paused_jobs` and `paused_tokens` contain the jobs and tokens whose pushes are not sent. `cancels` contains cancelled jobs as
--- "ms of the command, ms of its effect, seconds to keep the record, operator". If a hash is short, the script reads the whole
--- hash when it first needs one of its fields.
+-- "ms of the command, ms of its effect, seconds to keep the record, operator". If a hash has at most 200 fields, the script reads
+-- the whole hash as soon as it needs one field.
 local PAUSED_JOBS, PAUSED_TOKENS, CANCELS = P .. 'paused_jobs', P .. 'paused_tokens', P .. 'cancels'
 
 local function reader(key)

@@ -1,10 +1,10 @@
 -- Counts the refused entries of an inbox, and decides when an event about them is written.
 -- Uses base, records.
 
--- A hash of counts contains exact counts: all `refused` entries, all `duplicates`, the refused entries in the `minute` that began
--- at `since`, and the refused entries in the minute `before`. The first OWN_EVENTS refused entries of a minute get an event each.
--- For further refused entries, one event per second is written, and represents several entries. `pending_…` counts the entries
--- that the next event will represent.
+-- The fields of a hash of counts are exact. `refused` and `duplicates` count all entries. `minute` counts the refused entries in
+-- the minute that began at `since`, and `before` counts the refused entries in the minute that ended at `since`. The first
+-- OWN_EVENTS entries of a minute get an event each. After that, at most one event per second is written, and it represents all
+-- entries since the previous event. `pending_…` counts the entries that the next event will represent.
 local OWN_EVENTS, MINUTE, SECOND = 100, 60000, 1000
 
 -- Returns whether a second has passed since the last event, or Redis's clock was set back.

@@ -1,9 +1,10 @@
 -- The suspicion that a push of a batch crashes workers.
 
--- The suspicion of a batch is "suspect,group,alone,crashes,kills,culprit,times,unsent", or "" if the batch is not suspect.
--- Positions up to `suspect` were in flight when a worker was lost. If `alone` is 1, these positions are sent in groups of
--- `group`, with no other push of the worker in flight. These positions were suspects in `crashes` crashes and `kills` kills in a
--- row. In the last `times` exits, the only suspect was `culprit`. `unsent` is the number of crashes in a row before any send.
+-- The suspicion of a batch is "suspect,group,alone,crashes,kills,culprit,times,unsent", or "" if the batch is not suspect. Open
+-- positions up to `suspect` may have been in flight when a worker exited. If `alone` is 1, these positions are sent in groups of
+-- `group`, with no other push of the worker in flight. `crashes` and `kills` count the crashes and the kills in a row in which
+-- these positions were suspects. In the last `times` exits, the only suspect was `culprit`. `unsent` is the number of crashes in
+-- a row before any send.
 local SUSPICION_FIELDS = { 'suspect', 'group', 'alone', 'crashes', 'kills', 'culprit', 'times', 'unsent' }
 
 local function load_suspicion(text)

@@ -1,7 +1,8 @@
 -- Jobs that the intake took from the inbox.
 -- Uses base, events, records, finishing.
 
--- Removes the first n taken jobs. `suspects` is the intake's number of jobs that are processed one by one.
+-- Removes the first n taken jobs. `suspects` is the field of the intake's hash: how many of the taken jobs are processed one by
+-- one.
 local function drop_taken(n, suspects)
     call('LTRIM', P .. 'taken', n, -1)
     if not suspects then return end
