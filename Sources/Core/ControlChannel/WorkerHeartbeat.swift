@@ -44,9 +44,9 @@ extension WorkerNotice.Heartbeat {
         package var dials: UInt32 = 0
         /// The times from the sending of a push to its response.
         package var gateway = Times()
-        /// The times from the split of a push of lane high to its sending.
+        /// How long first attempts of lane high waited before they were sent, counted from the split or from the due time.
         package var highWait = Times()
-        /// The times from the split of a push of lane bulk to its sending.
+        /// How long first attempts of lane bulk waited before they were sent, counted from the split or from the due time.
         package var bulkWait = Times()
 
         package init(name: String) { self.name = name }

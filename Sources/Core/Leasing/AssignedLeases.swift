@@ -37,8 +37,8 @@ struct LeaseNonce {
         (self.instance, current, self.predecessor) = (instance, instance, predecessor)
     }
 
-    /// Changes to a new nonce, so that no script has ever seen the next fencing tokens. The previous leases may be
-    /// acquired immediately, because this coordinator owned them.
+    /// Changes to a new nonce, so that the next fencing tokens differ from all earlier tokens. The old nonce becomes a
+    /// predecessor, so the new nonce can acquire its leases immediately.
     mutating func replace() {
         renewals += 1
         predecessor = instance

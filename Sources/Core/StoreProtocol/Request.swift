@@ -17,8 +17,8 @@ package protocol Request: Sendable {
     /// Reads the reply, which must not be an error.
     static func read(_ value: RESPValue) throws(StoreError) -> Reply
 
-    /// The plain commands that do the same as the script, for a Redis user that may not run scripts; empty if no plain commands
-    /// can do that.
+    /// The plain commands that do the same as the script, for a Redis user that may not run scripts; empty if only the script can
+    /// do this.
     func plain(_ keys: Keys) -> [RESPCommand]
     /// Whether ``readPlain(_:_:)`` accepts error replies.
     static var readsErrors: Bool { get }

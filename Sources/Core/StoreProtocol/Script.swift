@@ -48,7 +48,7 @@ package enum Script: String, CaseIterable, Sendable {
         return file[..<end] + shared.flatMap(\.text) + file[end...]
     }
 
-    /// Whether the script changes nothing, so that a Redis user with read rights may run it.
+    /// Whether the script only reads, so that a Redis user without the right to write may run it.
     var isReadOnly: Bool {
         switch self {
         case .inFlightShards, .depths, .ages, .findDamage, .checkAccounting: true

@@ -5,8 +5,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case redis(RedisError)
     /// Another owner has the lease ("intake" or a shard number). The caller must stop all work under its old fencing token.
     case fenced(lease: String)
-    /// The step of the call does not follow the intake's last step in Redis, which is this value. The caller must forget its
-    /// taken jobs and read them from Redis again.
+    /// The step of the call does not follow the intake's last step in Redis. The value is the number of that last step. The
+    /// caller must forget its taken jobs and read them from Redis again.
     case outOfStep(Int)
     /// The taken jobs in Redis, whose number is this value, are not the jobs that the caller knows. The caller must forget its
     /// taken jobs and read them from Redis again.
@@ -19,8 +19,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case gone(EntryID)
     /// A replay with this name exists, and it replays another selection.
     case otherReplay(of: String)
-    /// The partition of the registry has another version, which is this value. Nothing happened. The caller must read the partition
-    /// again.
+    /// The partition of the registry does not have the expected version. The value is its version in Redis. Nothing happened. The
+    /// caller must read the partition again.
     case stale(version: Int)
     /// This key of the app has the wrong type. Nothing happened, and the request fails until the key is repaired.
     case wrongType(key: String)

@@ -42,7 +42,7 @@ package struct Checkout: Request {
     /// batches.
     package var known: [BatchID]?
     package enum Lanes: String, Sendable {
-        /// Lane high first, then lane bulk with the remaining credit and number of batches.
+        /// Lane high is read first. Lane bulk gets the remaining credit and the remaining number of batches.
         case highFirst = "h"
         /// Lane high is not read, and ``Reply/nonEmptyShards`` does not consider it.
         case bulkOnly = "b"

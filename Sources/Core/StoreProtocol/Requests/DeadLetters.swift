@@ -88,7 +88,7 @@ package struct CountDeadLetters: Request {
     }
 }
 
-/// Deletes dead letters and audit entries beyond the limits of the retention, at most a fixed number in each call.
+/// Deletes dead letters and audit entries that exceed the limits of the retention. Each call deletes a limited number of entries.
 package struct TrimDeadLetters: Request {
     package static var script: Script? { .trim }
     /// Whether more entries must be deleted.

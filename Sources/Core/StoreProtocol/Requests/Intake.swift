@@ -62,7 +62,7 @@ package struct Refuse: Request {
     package enum Reply: Equatable, Sendable {
         /// The job was counted, and producers get an event.
         case eventWritten
-        /// The job was counted, but it gets no event of its own, because there are too many refused jobs.
+        /// The job was counted without an event of its own, because too many jobs were refused in this minute.
         case counted
         /// An earlier call did this step.
         case doneBefore

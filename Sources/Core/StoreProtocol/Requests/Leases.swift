@@ -24,8 +24,9 @@ package struct AcquireLeases: Request {
     package var nonce: String
     package var host: String
     package var lifetime: Duration
-    /// The nonce of a coordinator that has exited, or the part of that nonce before the dot; "" if there is no such coordinator.
-    /// The call acquires all requested leases that this predecessor owns, even leases in ``others``.
+    /// The nonce of a coordinator that has exited, or the part of that nonce before the dot, which stands for all nonces of that
+    /// coordinator; "" if there is no such coordinator. The call acquires all requested leases that this predecessor owns, even
+    /// leases in ``others``.
     package var predecessor: String
     package var leases: [LeaseID]
     /// Leases whose owners the call reads. The call does not acquire these leases, even if they are free.

@@ -34,7 +34,7 @@ package struct SetPause: Request {
     package struct Reply: Equatable, Sendable {
         package let hasChanged: Bool
         package let jobState: JobState
-        /// The note that was stored before this change; empty if there was none.
+        /// The note of the pause that existed before this change; empty if there was no such pause.
         package let before: String
 
         package init(hasChanged: Bool, jobState: JobState, before: String) {
@@ -188,7 +188,7 @@ package struct ReadPauses: Request {
         /// The operator who requested the pause; empty if the farm itself did.
         package var by = ""
         package var reason = ""
-        /// The time from which a cancelled job's pushes are cancelled, in Unix milliseconds.
+        /// If the job is cancelled: from which time on its unsent pushes are cancelled, in Unix milliseconds.
         package var from: Int64 = 0
         /// The shard of a token.
         package var shard: Int?

@@ -19,9 +19,9 @@ package struct Report: Request {
         /// Whether no position is open and the batch is deleted.
         package let isDone: Bool
         package let staleness: Staleness?
-        /// One byte per position, "." if open; nil if ``open`` is the number that the caller expected. More open positions than
-        /// expected mean that Redis lost recent writes. Fewer open positions than expected mean that another owner reported
-        /// outcomes.
+        /// The batch's map: one byte per position, "." for an open position. Nil if ``open`` is the number that the caller
+        /// expected. More open positions than expected mean that Redis lost recent writes. Fewer open positions than expected
+        /// mean that another owner reported outcomes.
         package let map: [UInt8]?
 
         package init(

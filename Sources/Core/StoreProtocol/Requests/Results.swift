@@ -17,7 +17,7 @@ package struct ResultsRecord: Equatable, Sendable {
 
     package let id: EntryID
     package let content: Content
-    /// The batch's lane, which is also the lane of its retries.
+    /// The batch's lane. Retries that the entry causes stay in this lane.
     package var lane = Lane.high
 
     package init(id: EntryID, content: Content, lane: Lane = .high) {

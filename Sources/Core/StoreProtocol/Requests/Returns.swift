@@ -2,7 +2,7 @@ package import RedisProtocol
 
 /// How a worker exited. The kind of exit decides whether the exit counts against the pushes that the worker had in flight.
 package enum WorkerExit: Equatable, Sendable {
-    /// The worker exited normally, or its host stopped, or its lease expired. The exit counts against no job.
+    /// The worker exited normally, the host stopped, or a lease of the host expired. The exit counts against no job.
     case unrelated
     /// The worker crashed. `hadSent` is true if pushes of any app were in flight.
     case crash(hadSent: Bool)

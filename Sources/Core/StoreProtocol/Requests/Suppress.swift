@@ -25,7 +25,8 @@ package struct Suppress: Request {
 
     /// - Parameters:
     ///   - limit: maximum number of records that a shard's list keeps.
-    ///   - writer: the writer's unique name. Redis stores it with the step number, so that a repeated call adds no records twice.
+    ///   - writer: the writer's unique name. Redis stores the number of the writer's last step, so that a repeated call adds no
+    ///     records twice.
     package init(
         _ entries: [Entry], scopes: Set<SuppressionScope>, limit: Int = Retention().suppressed,
         writer: String, step: Int

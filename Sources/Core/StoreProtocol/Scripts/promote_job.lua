@@ -9,14 +9,14 @@
 -- Again the batches are ready, and nothing happens.
 --
 -- The batches go to the end of their lists, in the order of their due times. A batch that also contains pushes of other jobs
--- stays delayed with the pushes of those jobs. The job's pushes are closed in that batch, and open in a second batch with the
--- same body.
+-- stays delayed with the pushes of those jobs. The script closes the job's pushes in that batch, and adds a second batch with the
+-- same body in which only the job's pushes are open.
 local job, kept, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local delayed, wakes, moved, batches, sums = P .. 'delayed', {}, 0, 0, {}
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
 
--- Splits the map of a batch in two: the open positions of the job, and the open positions of other jobs.
+-- Returns two maps of a batch: in the first, only the job's positions are open; in the second, only the positions of other jobs.
 local function part(s, body)
     local job_map, other_map = {}, {}
     each_segment(body, function(owner, first, last)

@@ -22,14 +22,15 @@
 -- in groups of the square root of their number, with no other push of the worker in flight. After the second crash, which leaves
 -- one group, the suspects of that group are sent one by one. If the third crash has a single suspect, the script closes this
 -- suspect as poison, with k=P in the results entry. A kill can have any cause, so the first kill changes nothing. The second kill
--- in a row counts against the batch and narrows the suspects down like a crash. Two kills with the same single suspect close the
--- suspect. More kills are needed if other workers without this batch were killed within the same minute, or if the host has
--- forgotten earlier kills. A push with an outcome is no longer a suspect. If a killed worker had suspects, but had sent no push
--- of a certain batch, earlier kills no longer count against that batch. A crash also counts against a job if all suspects are of
--- that job and nothing else was in flight. A crash also counts against a job if it happened before any send, or if its suspects
--- are at-most-once pushes, which are not sent again. To decide whether all suspects are of one job, the script considers only the
--- shards of this call. The crash of a worker counts only once against a job, even if the worker's shards need several calls. A
--- batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are checked out.
+-- in a row counts against the batch and narrows the suspects down like a crash. After that, two more kills with the same single
+-- suspect close the suspect as poison. More kills are needed if other workers without this batch were killed within the same
+-- minute, or if the host has forgotten earlier kills. A push with an outcome is no longer a suspect. If a killed worker had
+-- suspects, but had sent no push of a certain batch, earlier kills no longer count against that batch. A crash also counts
+-- against a job if all suspects are of that job and nothing else was in flight. A crash also counts against a job if it happened
+-- before any send, or if its suspects are at-most-once pushes, which are not sent again. To decide whether all suspects are of
+-- one job, the script considers only the shards of this call. The crash of a worker counts only once against a job, even if the
+-- worker's shards need several calls. A batch that cannot be read is paused. The positions of a quarantined job are paused when
+-- their batches are checked out.
 local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end

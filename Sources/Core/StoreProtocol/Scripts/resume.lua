@@ -11,8 +11,8 @@
 -- Again the job is no longer quarantined, and its batches are no longer paused.
 --
 -- A batch that cannot be read stays in `paused`, where `fsck` can repair it. If a batch has paused positions but is not in
--- `paused`, its positions are opened at its next checkout, or when it has no open positions left. The script resumes from the end
--- of `paused` and puts each batch into its ready list by age, so the oldest batch is sent next.
+-- `paused`, these positions are opened later: at the batch's next checkout, or when the batch has no open positions left. The
+-- script resumes from the end of `paused` and puts each batch into its ready list by age, so the oldest batch is sent next.
 local most, kept, name, what, jobs, tokens = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
 local function is_paused(entry) return entry:find('^%d+ pause ') ~= nil end
 if what == 'device' then

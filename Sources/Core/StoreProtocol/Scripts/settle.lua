@@ -243,8 +243,8 @@ local hasDead = next(lists) ~= nil
 local guard_counts, paused = check_key('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
 local state = guard_counts[3] or ''
 local answers = check_digits(P .. 'guard', 'answers', guard_counts[1])
--- Returns how many of `all` responses were bad; nil if the number is impossible. The caller replaces nil by 0, so that the app is
--- not paused.
+-- Returns the number of bad responses that `text` contains; nil if this is not a number, or is more than `all` responses. The
+-- caller replaces nil by 0, so that the app is not paused.
 local function share_of(all, text)
     local n = tonumber(text or '0')
     if n and n >= 0 and n <= all + 1 then return n end

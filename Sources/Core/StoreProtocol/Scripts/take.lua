@@ -34,8 +34,8 @@ end
 
 local function has_room() return n < most and (n == 0 or sum < bytes) and reply[4] < 64 end
 
--- Reads the next jobs of a list. Small jobs are read several at a time, so up to 7 jobs may be read for which the reply has no
--- room.
+-- Reads the next jobs of a list. Small jobs are read several at a time, so the script may read up to 7 jobs that do not fit into
+-- the reply.
 local SMALL, CHUNK, PAUSE = 8192, 8, 100
 local chunk = 1
 local function pace(size) chunk = size < SMALL and math.min(2 * chunk, CHUNK) or 1 end

@@ -45,8 +45,8 @@ local function trim_dead_letters(pushes, bytes, from, steps)
     return hasMore
 end
 
--- The audit is a stream of outcomes. The size of the audit in bytes is in the field `audit` of DEAD_LETTER_COUNTS. Redis needs
--- AUDIT_EXTRA bytes for an entry in addition to its record.
+-- The audit is a stream of outcomes. The size of the audit in bytes is in the field `audit` of DEAD_LETTER_COUNTS. For each
+-- entry, Redis needs AUDIT_EXTRA bytes in addition to the entry's record.
 local AUDIT, AUDIT_EXTRA = P .. 'audit', 100
 local function trim_audit(bytes, from, steps)
     for _ = 1, steps do
