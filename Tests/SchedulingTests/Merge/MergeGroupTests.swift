@@ -135,7 +135,7 @@ struct MergeGroupTests {
         for name in ["", "a\n", String(repeating: "a", count: 65)] {
             #expect(throws: ScheduleError.self) { try MergeGroup(name: name) }
         }
-        #expect(throws: ScheduleError.self) { try Self.member("a", priority: 101) }
+        #expect(throws: ScheduleError.self) { try Self.member("a", priority: 1001) }
         #expect(throws: ScheduleError.self) { try Self.member("a", priority: -1) }
     }
 

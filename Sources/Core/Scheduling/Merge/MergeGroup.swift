@@ -30,7 +30,7 @@ package struct MergeGroup: Hashable, Sendable {
 
     package init(name: String) throws(ScheduleError) {
         guard (1...Self.longestName).contains(name.utf8.count),
-            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            !name.unicodeScalars.contains(where: UTF8Text.isControl)
         else {
             throw ScheduleError(
                 field: .merge, reason: "1 to \(Self.longestName) bytes without control characters are needed")

@@ -3,7 +3,7 @@ import PushModel
 /// A campaign of a merge group, with what its devices fetch.
 package struct MergeMember: Hashable, Sendable {
     /// The values of ``priority``.
-    package static let priorities = 0...100
+    package static let priorities = 0...1000
 
     package let campaign: String
     /// A greater number is more urgent.
@@ -23,7 +23,7 @@ package struct MergeMember: Hashable, Sendable {
         group: MergeGroup
     ) throws(ScheduleError) {
         guard Self.priorities.contains(priority) else {
-            throw ScheduleError(field: .merge, reason: "a priority from 0 to 100 is needed")
+            throw ScheduleError(field: .merge, reason: "a priority from 0 to 1000 is needed")
         }
         let fetch: MergePayload
         do { fetch = try payload.withUnsafeBytes(MergePayload.read).get() } catch {
