@@ -52,6 +52,13 @@ struct OrdinalNumbersTests {
         #expect(numbers[4] == 15 && numbers[5] == 0)
     }
 
+    @Test func `finds the ordinals of great numbers`() {
+        let numbers = Self.numbers([0: 3, 1: 2, 2: 15, 65_535: 3, 65_534: 1])
+        #expect(numbers.ordinals(atLeast: 3) == [0, 2, 65_535])
+        #expect(numbers.ordinals(atLeast: 1) == [0, 1, 2, 65_534, 65_535])
+        #expect(numbers.ordinals(atLeast: 16).isEmpty)
+    }
+
     @Test func `random bytes are refused or read back to equal numbers`() {
         var random = SeededRandom(seed: 8)
         var readable = 0

@@ -70,6 +70,16 @@ package struct OrdinalNumbers: Equatable, Sendable {
         }
     }
 
+    /// The ordinals whose number is at least `least`, which is above 0, in ascending order.
+    package func ordinals(atLeast least: Int) -> [UInt16] {
+        var found: [UInt16] = []
+        for (index, pair) in pairs.enumerated() where pair != 0 {
+            if Int(pair >> 4) >= least { found.append(UInt16(index * 2)) }
+            if Int(pair & 15) >= least { found.append(UInt16(index * 2 + 1)) }
+        }
+        return found
+    }
+
     /// How many numbers are above 0.
     package var count: Int {
         pairs.reduce(0) { $0 + ($1 & 0xF0 == 0 ? 0 : 1) + ($1 & 15 == 0 ? 0 : 1) }

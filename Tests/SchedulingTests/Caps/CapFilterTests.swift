@@ -20,6 +20,7 @@ struct CapFilterTests {
         #expect(read == counts)
         #expect([7, 8, 9, 65_535].map { read[$0] } == [15, 2, 0, 1])
         #expect(read.isReached(8, cap: 2) && !read.isReached(8, cap: 3))
+        #expect(read.reached(cap: 2).ordinals == [7, 8] && read.reached(cap: 15).ordinals == [7])
         #expect(CapCounts(bytes: [1, 2]) == nil)
     }
 

@@ -68,6 +68,12 @@ struct CapRulesTests {
         #expect(throws: ScheduleError.self) { try CapRules(category: CapRules.backgroundCategory, caps: []) }
     }
 
+    @Test func `campaigns without a category share counters`() throws {
+        let rules = try CapRules(category: nil, caps: [Cap(pushes: 1, period: .day)])
+        let counters = rules.counters(at: utc("2026-11-26T05:40Z"), in: Zones["UTC"])
+        #expect(counters.map(\.name) == ["@common:day:20783"])
+    }
+
     @Test(arguments: ["", "a b", "a:b", "ä", String(repeating: "a", count: 65)])
     func `other categories are refused`(category: String) {
         #expect(throws: ScheduleError.self) { try CapRules(category: category, caps: []) }

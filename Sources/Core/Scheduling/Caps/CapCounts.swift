@@ -1,4 +1,4 @@
-import Segments
+package import Segments
 
 /// How many pushes each of 65,536 devices got in one period: a counter of caps for a chunk of ordinals.
 ///
@@ -23,6 +23,10 @@ package struct CapCounts: Equatable, Sendable {
 
     /// Whether a device already got as many pushes as a cap allows.
     package func isReached(_ ordinal: UInt16, cap: Int) -> Bool { numbers[ordinal] >= cap }
+
+    /// Returns the devices that already got as many pushes as a cap allows, for plans that say whom a cap excludes.
+    /// - Parameter cap: at least 1.
+    package func reached(cap: Int) -> OrdinalChunk { OrdinalChunk(numbers.ordinals(atLeast: cap)) }
 
     /// Counts one push to each of the devices. A device that is given twice counts twice.
     package mutating func add(_ ordinals: some Sequence<UInt16>) {

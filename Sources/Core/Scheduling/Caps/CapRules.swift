@@ -22,6 +22,8 @@ package struct Cap: Hashable, Sendable {
 package struct CapRules: Hashable, Sendable {
     /// The category of the counters of background pushes. Campaigns cannot use this name.
     package static let backgroundCategory = "@background"
+    /// The category of campaigns that name no category.
+    package static let commonCategory = "@common"
 
     /// The campaigns of one category share counters.
     package let category: String
@@ -29,14 +31,14 @@ package struct CapRules: Hashable, Sendable {
     private let caps: [CapPeriod: Int?]
 
     /// - Parameters:
-    ///   - category: 1 to 64 letters, digits, dots, hyphens and underscores of ASCII.
+    ///   - category: 1 to 64 letters, digits, dots, hyphens and underscores of ASCII; nil for ``commonCategory``.
     ///   - caps: the campaign's own caps; at most one for each period.
     ///   - counted: periods that other campaigns of the category cap. The campaign's pushes count in these periods too,
     ///     so that the others' caps hold.
     package init(
-        category: String, caps: [Cap], counted: some Sequence<CapPeriod> = []
+        category: String?, caps: [Cap], counted: some Sequence<CapPeriod> = []
     ) throws(ScheduleError) {
-        guard (1...64).contains(category.utf8.count), category.utf8.allSatisfy(Self.isNameByte) else {
+        guard category.map(Self.isName) ?? true else {
             throw ScheduleError(
                 field: .category,
                 reason: "1 to 64 letters, digits, dots, hyphens and underscores are needed")
@@ -48,7 +50,7 @@ package struct CapRules: Hashable, Sendable {
             }
             byPeriod[cap.period] = cap.pushes
         }
-        (self.category, self.caps) = (category, byPeriod)
+        (self.category, self.caps) = (category ?? Self.commonCategory, byPeriod)
     }
 
     /// The guard of the budget that a device has for background pushes: at most `pushes` an hour.
@@ -58,6 +60,10 @@ package struct CapRules: Hashable, Sendable {
     }
 
     private init(hourly pushes: Int) { (category, caps) = (Self.backgroundCategory, [.hour: pushes]) }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte)
+    }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
