@@ -41,6 +41,12 @@ struct FailureGuardTests {
         #expect(!failures.stops && failures.results == 0)
     }
 
+    @Test func `with a share of 100 %, a campaign never stops`() throws {
+        var failures = try FailureGuard(share: 1)
+        failures.add(delivered: 0, failed: 1000)
+        #expect(!failures.stops)
+    }
+
     @Test func `the window has the last 1,000 to 1,049 results, and text keeps it`() throws {
         var random = SplitMix(seed: 2)
         var failures = try FailureGuard()
@@ -69,7 +75,7 @@ struct FailureGuardTests {
     }
 
     @Test func `wrong settings are refused`() {
-        for (share, least) in [(1.0, 100), (-0.1, 100), (.nan, 100), (0.2, 0), (0.2, 1001)] {
+        for (share, least) in [(1.01, 100), (-0.1, 100), (.nan, 100), (0.2, 0), (0.2, 1001)] {
             #expect(throws: ScheduleError.self) { try FailureGuard(share: share, least: least) }
         }
     }

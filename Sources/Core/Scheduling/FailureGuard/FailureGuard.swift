@@ -20,7 +20,7 @@ package struct FailureGuard: Hashable, Sendable {
         var failed = 0
     }
 
-    /// The share of failed pushes, 0..<1. A greater share stops the campaign.
+    /// The share of failed pushes, 0...1. A greater share stops the campaign.
     private let share: Double
     /// The guard does not stop a campaign with fewer results.
     private let least: Int
@@ -28,15 +28,15 @@ package struct FailureGuard: Hashable, Sendable {
     private(set) var groups: [Group]
 
     /// - Parameters:
-    ///   - share: at least 0 and below 1.
+    ///   - share: 0...1; with 1, the guard never stops a campaign.
     ///   - least: 1...1,000.
     package init(share: Double = defaultShare, least: Int = defaultLeast) throws(ScheduleError) {
         try self.init(share: share, least: least, groups: [])
     }
 
     init(share: Double, least: Int, groups: [Group]) throws(ScheduleError) {
-        guard share >= 0, share < 1 else {
-            throw ScheduleError(field: .stopAt, reason: "a share from 0 % to below 100 % is needed")
+        guard (0...1).contains(share) else {
+            throw ScheduleError(field: .stopAt, reason: "a share from 0 % to 100 % is needed")
         }
         guard (1...Self.window).contains(least) else {
             throw ScheduleError(field: .stopAt, reason: "1 to \(Self.window) results are needed")

@@ -1,7 +1,7 @@
 import PushModel
 
 /// One run of a recurring campaign.
-package struct CampaignRun: Hashable, Sendable {
+package struct RecurringRun: Hashable, Sendable {
     /// The campaign's id with the local date and time at which the run is due: `daily.2026-11-26T0530`.
     package let id: String
     package let due: UTCTime
@@ -12,10 +12,10 @@ package struct CampaignRun: Hashable, Sendable {
 /// A run that was due and did not start, for an event.
 package enum RunNotice: Hashable, Sendable, CustomStringConvertible {
     /// The run of this id was still running when the next run was due.
-    case skipped(CampaignRun, running: String)
+    case skipped(RecurringRun, running: String)
     /// Runs whose windows closed, or which a later run replaced, while no process looked. `count` is at most
     /// ``RunCalendar/mostCounted``.
-    case missed(count: Int, last: CampaignRun)
+    case missed(count: Int, last: RecurringRun)
 
     package var description: String {
         switch self {
@@ -41,7 +41,7 @@ package struct RunCalendar: Hashable, Sendable {
 
     /// What to do now.
     package struct Decision: Hashable, Sendable {
-        package let start: CampaignRun?
+        package let start: RecurringRun?
         package let notices: [RunNotice]
         /// The time to store as ``RunCalendar/decision(handled:running:now:)``'s `handled`.
         package let handled: UTCTime
@@ -125,9 +125,9 @@ package struct RunCalendar: Hashable, Sendable {
         return .missed(count: count, last: run(due: last))
     }
 
-    private func run(due: UTCTime) -> CampaignRun {
+    private func run(due: UTCTime) -> RecurringRun {
         let text = zone.localTime(at: due).description.replacing(" ", with: "T").replacing(":", with: "")
-        return CampaignRun(
+        return RecurringRun(
             id: "\(campaign).\(text)", due: due, closes: due.adding(milliseconds: window))
     }
 }

@@ -59,7 +59,7 @@ struct ZoneNames {
 
     /// The name as a text for an error: shortened, and without control characters.
     static func excerpt(of name: String) -> String {
-        let visible = name.unicodeScalars.prefix(longest).filter { $0.properties.generalCategory != .control }
+        let visible = name.unicodeScalars.prefix(longest).filter { !UTF8Text.isControl($0) }
         return String(String.UnicodeScalarView(visible))
     }
 
