@@ -41,6 +41,24 @@ struct FailureGuardTests {
         #expect(!failures.stops && failures.results == 0)
     }
 
+    @Test func `counts of a job record add what is new, also after a takeover`() throws {
+        var failures = try FailureGuard()
+        failures.observe(delivered: 90, failed: 5)
+        failures.observe(delivered: 100, failed: 10)
+        #expect(failures.results == 110 && failures.failed == 10)
+        var next = try FailureGuard(text: failures.text)
+        next.observe(delivered: 100, failed: 10)
+        #expect(next == failures)
+        // A repair made a count lower.
+        next.observe(delivered: 80, failed: 12)
+        #expect(next.results == 112 && next.failed == 12)
+        next.reset()
+        next.observe(delivered: 81, failed: 12)
+        #expect(next.results == 1 && next.failed == 0)
+        next.observe(delivered: .max, failed: -7)
+        #expect(!next.stops)
+    }
+
     @Test func `with a share of 100 %, a campaign never stops`() throws {
         var failures = try FailureGuard(share: 1)
         failures.add(delivered: 0, failed: 1000)
@@ -68,8 +86,10 @@ struct FailureGuardTests {
     }
 
     @Test(arguments: [
-        "50", "50:51", "51:0", "0:0", "1:0 50:0", "a:b", "50:-1", "50:0:0", "9999999999999999999:0",
-        String(repeating: "50:0 ", count: 22), String(repeating: " ", count: 300),
+        "", "50", "1/2 50", "50:3", "1/2 50:51", "1/2 51:0", "1/2 0:0", "1/2 1:0 50:0", "1/2 a:b",
+        "1/2 50:-1",
+        "-1/2", "1/2/3", "1/2 50:0:0", "9999999999999999999/0", "1/2" + String(repeating: " 50:0", count: 22),
+        String(repeating: " ", count: 300),
     ]) func `a text of another form counts as no results`(text: String) throws {
         #expect(try FailureGuard(text: text) == FailureGuard())
     }

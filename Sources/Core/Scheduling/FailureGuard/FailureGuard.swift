@@ -20,28 +20,36 @@ package struct FailureGuard: Hashable, Sendable {
         var failed = 0
     }
 
+    /// Counts of a job record.
+    struct Totals: Hashable, Sendable {
+        var delivered = 0
+        var failed = 0
+    }
+
     /// The share of failed pushes, 0...1. A greater share stops the campaign.
     private let share: Double
     /// The guard does not stop a campaign with fewer results.
     private let least: Int
     /// Oldest first. All groups but the last have ``groupSize`` results.
     private(set) var groups: [Group]
+    /// The counts of the job record that ``observe(delivered:failed:)`` saw last.
+    private(set) var seen: Totals
 
     /// - Parameters:
     ///   - share: 0...1; with 1, the guard never stops a campaign.
     ///   - least: 1...1,000.
     package init(share: Double = defaultShare, least: Int = defaultLeast) throws(ScheduleError) {
-        try self.init(share: share, least: least, groups: [])
+        try self.init(share: share, least: least, groups: [], seen: Totals())
     }
 
-    init(share: Double, least: Int, groups: [Group]) throws(ScheduleError) {
+    init(share: Double, least: Int, groups: [Group], seen: Totals) throws(ScheduleError) {
         guard (0...1).contains(share) else {
             throw ScheduleError(field: .stopAt, reason: "a share from 0 % to 100 % is needed")
         }
         guard (1...Self.window).contains(least) else {
             throw ScheduleError(field: .stopAt, reason: "1 to \(Self.window) results are needed")
         }
-        (self.share, self.least, self.groups) = (share, least, groups)
+        (self.share, self.least, self.groups, self.seen) = (share, least, groups, seen)
     }
 
     /// The number of results that the guard looks at.
@@ -54,6 +62,14 @@ package struct FailureGuard: Hashable, Sendable {
     package var stops: Bool {
         let results = results
         return results >= least && Double(failed) > share * Double(results)
+    }
+
+    /// Adds the outcomes since the last call, from the present counts of the campaign's job record. A count that became
+    /// lower, for example by a repair, adds nothing.
+    package mutating func observe(delivered: Int, failed: Int) {
+        let now = Totals(delivered: Int(foreign: max(0, delivered)), failed: Int(foreign: max(0, failed)))
+        add(delivered: now.delivered - seen.delivered, failed: now.failed - seen.failed)
+        seen = now
     }
 
     /// Adds the outcomes of a report. Expired and cancelled pushes are not counted. Negative counts count as 0.
