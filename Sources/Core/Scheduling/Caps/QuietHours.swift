@@ -31,14 +31,14 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         contains(time, in: zone) ? change(after: time, in: zone) : time
     }
 
-    /// Returns the times of a range that are not quiet. Takes time in proportion to the days of the range.
-    package func allowedTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeSpans {
+    /// Returns the quiet times of a range. Takes time in proportion to the days of the range.
+    package func quietTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeSpans {
         var parts: [Range<UTCTime>] = []
         var time = range.lowerBound
         while time < range.upperBound {
             let change = min(self.change(after: time, in: zone), range.upperBound)
             guard change > time else { break }
-            if !contains(time, in: zone) { parts.append(time..<change) }
+            if contains(time, in: zone) { parts.append(time..<change) }
             time = change
         }
         return TimeSpans(parts)
