@@ -100,6 +100,10 @@ struct MergeGroupTests {
 
     /// A payload, and the reason of the refusal.
     private static let refused: [(String, String)] = [
+        (
+            #"{"aps":{"content-available":1},"fetch":\#(String(repeating: "[", count: 61))1\#(String(repeating: "]", count: 61))}"#,
+            "the elements of fetch are nested too deeply"
+        ),
         ("[]", "the payload expected an object"),
         (
             #"{"aps":{"content-available":1},"fetch":[1],"x":1}"#,

@@ -74,6 +74,13 @@ package struct MergeGroup: Hashable, Sendable {
         )
     }
 
+    /// Whether a job can contain the payload with a campaign's element. A merged payload nests the element more deeply than the
+    /// campaign's own payload.
+    func isReadable(_ element: [UInt8]) -> Bool {
+        let job = Array("[".utf8) + start + element + Self.end + Array("]".utf8)
+        return job.withUnsafeBytes { (try? JSONScanner.validate($0)) != nil }
+    }
+
     /// The greatest length in bytes of a campaign's element.
     var room: Int { Self.payloadLimit - start.count - Self.end.count }
 }

@@ -41,6 +41,9 @@ package struct MergeMember: Hashable, Sendable {
                     "the payload has \(text.bytes.count) bytes for the fetch list of a merged push; there is room for \(group.room)"
             )
         }
+        guard group.isReadable(text.bytes) else {
+            throw ScheduleError(field: .merge, reason: "the elements of fetch are nested too deeply")
+        }
         (self.campaign, self.priority) = (campaign, priority)
         (self.startedAt, self.expiresAt, element) = (startedAt, expiresAt, text.bytes)
     }
