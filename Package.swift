@@ -296,7 +296,7 @@ let package = Package(
             name: "Fuzzing",
             dependencies: [
                 "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "RedisProtocol",
-                "StoreProtocol", "RedisClient", "Scheduling", "Registry", "Segments",
+                "StoreProtocol", "RedisClient", "Scheduling", "Registry", "Segments", "Variants",
                 "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],

@@ -18,7 +18,7 @@ package struct FuzzTarget: Sendable {
     package static let all: [FuzzTarget] = [
         .job, .device, .response, .batch, .results, .configuration, .resp, .replies, .control, .http2,
         .frames,
-        .gatewayReply, .feedback, .zone, .cron, .segment,
+        .gatewayReply, .feedback, .zone, .cron, .segment, .campaignState,
     ]
 }
 

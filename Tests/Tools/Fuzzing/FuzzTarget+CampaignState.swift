@@ -1,0 +1,96 @@
+import PushModel
+import RandomTesting
+import Scheduling
+import Segments
+import Variants
+
+extension FuzzTarget {
+    /// What Redis or the system stores for campaigns: counters of caps, assigned variants, tallies, results of the failure guard,
+    /// payloads to merge, and names of zones. The first byte chooses the reader.
+    static let campaignState = FuzzTarget(
+        "campaign-state",
+        words: [
+            "\0", "\u{1}", "\u{2}", "\u{3}", "\u{4}", "\u{5}", "{\"variants\":[", "\"name\":\"a\"",
+            "\"pulls\":1",
+            "\"thousandths\":1000", "\"holdout\":{", "9/1", " 50:3", "{\"aps\":{\"content-available\":1}",
+            ",\"fetch\":[", "Z Europe/Berlin 1", "\nL Etc/UTC UTC", "# version 2025b",
+        ]
+    ) { bytes throws(Violation) in
+        let rest = Array(bytes.dropFirst())
+        switch (bytes.first ?? 0) % 6 {
+        case 0: try checkCounts(rest)
+        case 1: try checkAssignment(rest)
+        case 2: try checkTally(rest)
+        case 3: try checkGuard(String(decoding: rest, as: UTF8.self))
+        case 4: try checkMerge(rest)
+        default: try checkZones(rest)
+        }
+    }
+
+    private static func checkCounts(_ bytes: [UInt8]) throws(Violation) {
+        guard var counts = CapCounts(bytes: bytes) else { return }
+        try Violation.unless(CapCounts(bytes: counts.bytes) == counts, "other counts are read back")
+        let ordinal = UInt16(truncatingIfNeeded: XXH64.hash(bytes, seed: 0))
+        let before = counts[ordinal]
+        counts.add([ordinal])
+        try Violation.unless(counts[ordinal] == min(15, before + 1), "\(before), then \(counts[ordinal])")
+    }
+
+    private static func checkAssignment(_ bytes: [UInt8]) throws(Violation) {
+        guard var chunk = VariantAssignment(bytes: bytes) else { return }
+        let ordinal = UInt16(truncatingIfNeeded: XXH64.hash(bytes, seed: 0))
+        let before = chunk[ordinal]
+        let arm = chunk.assign(ordinal, to: .variant(0))
+        try Violation.unless(arm == before ?? .variant(0) && chunk[ordinal] == arm, "\(ordinal): \(arm)")
+        try Violation.unless(VariantAssignment(bytes: chunk.bytes) == chunk, "other variants are read back")
+    }
+
+    private static func checkTally(_ bytes: [UInt8]) throws(Violation) {
+        let tally: RewardTally
+        do throws(RewardTallyError) { tally = try RewardTally(text: bytes) } catch {
+            return try Violation.unless(!error.description.isEmpty, "no reason")
+        }
+        try Violation.unless((try? RewardTally(text: Array(tally.text.utf8))) == tally, tally.text)
+        for entry in tally.variants {
+            let interval = entry.interval
+            try Violation.unless(
+                0 <= interval.low && interval.low <= interval.high && interval.high <= 1, "\(interval)")
+        }
+        let series = tally.added(to: tally)
+        try Violation.unless((try? RewardTally(text: Array(series.text.utf8))) == series, series.text)
+        let policy = LearningPolicy(allocation: .softmax(temperature: 0.1), exploration: nil)
+        let shares = policy.shares(in: .learn, tallies: series.tallies(with: tally), seed: 1)
+        try Violation.unless(abs(shares.reduce(0, +) - 1) < 1e-6, "\(shares)")
+    }
+
+    private static func checkGuard(_ text: String) throws(Violation) {
+        guard var failures = try? FailureGuard(text: text) else { throw Violation("the guard is refused") }
+        failures.observe(delivered: .max, failed: .max)
+        failures.observe(delivered: 0, failed: 10)
+        try Violation.unless(failures.failed <= failures.results, failures.reason)
+        try Violation.unless((try? FailureGuard(text: failures.text)) == failures, failures.text)
+    }
+
+    private static func checkMerge(_ payload: [UInt8]) throws(Violation) {
+        guard let group = try? MergeGroup(name: "g") else { throw Violation("no group") }
+        let member: MergeMember
+        do throws(ScheduleError) {
+            member = try MergeMember(
+                campaign: "c", priority: 1, startedAt: UTCTime(seconds: 0), expiresAt: UTCTime(seconds: 1),
+                payload: payload, group: group)
+        } catch { return try Violation.unless(!error.reason.isEmpty, "no reason") }
+        guard let push = group.push([member]).push else { throw Violation("no push") }
+        try Violation.unless(push.payload.count <= MergeGroup.payloadLimit, "\(push.payload.count) bytes")
+        let isJSON = push.payload.withUnsafeBytes { (try? JSONScanner.validate($0)) != nil }
+        try Violation.unless(isJSON, "the payload is not JSON")
+    }
+
+    private static func checkZones(_ list: [UInt8]) throws(Violation) {
+        let catalog = ZoneCatalog(folder: "/z") { $0 == "/z/tzdata.zi" ? list : nil }
+        let name = String(decoding: list.prefix(40), as: UTF8.self)
+        do throws(ZoneError) { _ = try catalog.rules(name) } catch {
+            return try Violation.unless(error == .noDatabase(folder: "/z"), "\(error)")
+        }
+        throw Violation("\(name) has rules")
+    }
+}
