@@ -91,6 +91,7 @@ let package = Package(
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
         core("Scheduling", ["PushModel", "Segments"]),
         core("Variants", ["PushModel", "Segments", "Scheduling"]),
+        core("Campaigns", ["PushModel", "Scheduling", "Segments", "Variants"]),
         core("DeviceModel", ["PushModel"]),
         core("Segments", ["PushModel"]),
         core("Registry", ["PushModel", "RedisProtocol", "StoreProtocol", "Segments"]),
@@ -205,6 +206,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "VariantsTests", dependencies: ["Variants", "Segments", "Scheduling", "PushModel"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CampaignsTests",
+            dependencies: ["RandomTesting", "Campaigns", "Scheduling", "Segments", "Variants", "PushModel"],
             swiftSettings: strict),
         .testTarget(
             name: "DeviceModelTests", dependencies: ["DeviceModel", "PushModel", "RandomTesting"],

@@ -109,5 +109,14 @@ package struct OrdinalChunk: Equatable, Sendable {
         for index in words.indices { words[index] &= ~other.words[index] }
     }
 
+    /// Clears the bits of an ordinal, 0...65,536, and of all higher ordinals.
+    package mutating func removeAll(from ordinal: Int) {
+        precondition((0...Self.size).contains(ordinal), "ordinal \(ordinal) of a chunk")
+        guard ordinal < Self.size else { return }
+        let (word, bit) = (ordinal / 64, ordinal % 64)
+        words[word] &= bit == 0 ? 0 : ~(UInt64.max >> UInt64(bit))
+        for index in word + 1..<words.count { words[index] = 0 }
+    }
+
     private static func mask(_ ordinal: UInt16) -> UInt64 { 1 << (63 - UInt64(ordinal) % 64) }
 }

@@ -95,6 +95,16 @@ package struct CampaignSchedule: Hashable, Sendable {
         (self.stages, self.repetition, self.cohorts) = (stages, repetition, cohorts)
     }
 
+    /// The milliseconds from the start to the end of a round without stages; nil if pushes have a rate, or are spread evenly over
+    /// the whole window.
+    package var roundLength: Int64? {
+        switch spread {
+        case .rate: nil
+        case .evenly: repetition?.every
+        case .over(let milliseconds): milliseconds
+        }
+    }
+
     private static func check(
         _ spread: Spread, hasWindow: Bool, _ repetition: Repetition?
     ) throws(ScheduleError) {

@@ -15,29 +15,38 @@ package struct PlanAudience: Hashable, Sendable {
 }
 
 /// Devices that share a window, and the times at which the campaign may send to them.
-struct PlanGroup {
+package struct PlanGroup: Hashable, Sendable {
     /// The zone whose clocks the window follows; nil without a window.
-    let zone: String?
-    let devices: Int
-    let window: Range<UTCTime>
+    package let zone: String?
+    package let devices: Int
+    package let window: Range<UTCTime>
     /// The window without avoided minutes.
-    let allowed: TimeSpans
+    package let allowed: TimeSpans
     /// The window in words for error messages, such as `05:00–07:00 Europe/Berlin`; nil without a window.
     let name: String?
+
+    /// The group as it is later: with another number of devices, and without the times before `start`.
+    package func rest(from start: UTCTime, devices: Int) -> PlanGroup {
+        let window = window.clamped(to: start..<max(start, window.upperBound))
+        return PlanGroup(
+            zone: zone, devices: devices, window: window, allowed: allowed.clipped(to: window), name: name)
+    }
 }
 
 /// Divides an audience into groups with a window.
-struct PlanGroups {
+package struct PlanGroups {
     private let schedule: CampaignSchedule
     private let zones: (String) -> TimeZoneRules?
     private let now: UTCTime
 
-    init(_ schedule: CampaignSchedule, zones: @escaping (String) -> TimeZoneRules?, now: UTCTime) {
+    package init(
+        _ schedule: CampaignSchedule, zones: @escaping (String) -> TimeZoneRules?, now: UTCTime
+    ) {
         (self.schedule, self.zones, self.now) = (schedule, zones, now)
     }
 
     /// The groups, and the number of devices that count to the default zone because they have no zone or an unknown zone.
-    func groups(
+    package func groups(
         of audience: PlanAudience, defaultZone: String
     ) throws(PlanRefusal) -> (groups: [PlanGroup], withoutZone: Int) {
         let fallback = try rules(defaultZone)

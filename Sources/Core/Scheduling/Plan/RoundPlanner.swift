@@ -9,7 +9,7 @@ struct PlanSection {
 }
 
 /// Places the rounds of one group in the times that the group may use.
-struct RoundPlanner {
+package struct RoundPlanner {
     private let group: PlanGroup
     private let schedule: CampaignSchedule
     /// The group's times that no other group uses.
@@ -20,6 +20,14 @@ struct RoundPlanner {
     init(_ group: PlanGroup, _ schedule: CampaignSchedule, free: TimeSpans, rate: Double?) {
         (self.group, self.schedule, self.free, self.rate) = (group, schedule, free, rate)
     }
+
+    /// - Parameter rate: pushes a second, for a schedule with a rate.
+    package init(_ group: PlanGroup, _ schedule: CampaignSchedule, rate: Double?) {
+        self.init(group, schedule, free: group.allowed, rate: rate)
+    }
+
+    /// The number of rounds that fit in the window; 1 if not even the first round fits.
+    package var rounds: Int { (try? sections())?.last?.round ?? 1 }
 
     /// Returns the sections in order of time. There are as many rounds as fit in the window, and at least one.
     func sections() throws(PlanRefusal) -> [PlanSection] {
@@ -70,14 +78,8 @@ struct RoundPlanner {
 
     /// Returns the milliseconds of sending in the first round, without waits and avoided minutes.
     private func firstRoundTime(from begin: UTCTime) throws(PlanRefusal) -> Int64 {
-        let length: Int64
-        switch schedule.spread {
-        case .rate: return neededByRate ?? 0
-        case .evenly:
-            guard let repetition = schedule.repetition else { return free.total - waits }
-            length = repetition.every
-        case .over(let milliseconds): length = milliseconds
-        }
+        if case .rate = schedule.spread { return neededByRate ?? 0 }
+        guard let length = schedule.roundLength else { return free.total - waits }
         let end = begin.adding(milliseconds: length)
         // An even spread can use whatever is left of the window. A fixed duration must fit into the window.
         if end > group.window.upperBound, case .over = schedule.spread {
@@ -156,9 +158,9 @@ struct RoundPlanner {
 }
 
 /// Divides whole numbers by share.
-enum PlanShare {
-    /// Returns `whole` × `part` / `of`, rounded down.
-    static func of(_ whole: Int64, _ part: Int, _ of: Int) -> Int64 {
+package enum PlanShare {
+    /// Returns `whole` × `part` / `of`, rounded down; `whole` if `part` is not less than `of`, and 0 if `of` is 0.
+    package static func of(_ whole: Int64, _ part: Int, _ of: Int) -> Int64 {
         guard of > 0, part > 0 else { return 0 }
         let product = whole.multipliedFullWidth(by: Int64(part))
         // The quotient fits into an Int64, because `part` is less than `of`.

@@ -1,0 +1,116 @@
+package import PushModel
+package import Scheduling
+
+/// Writes the jobs of a campaign. A step of the campaign is such a job, so that pushes of campaigns and of jobs have the same
+/// validation, templates, sizes and options.
+package struct CampaignJob: Sendable {
+    /// What the parser of jobs needs to know about the app.
+    package struct Rules: Sendable {
+        package let app: String
+        /// The app's own topic.
+        package let topic: String
+        package let limits: JobLimits
+        /// In Unix seconds.
+        package let now: Int64
+
+        package init(app: String, topic: String, limits: JobLimits, now: Int64) {
+            (self.app, self.topic, self.limits, self.now) = (app, topic, limits, now)
+        }
+    }
+
+    private let campaign: Campaign
+    private let id: String
+
+    /// - Parameter id: the id of the campaign, which is also the id of its job.
+    package init(_ campaign: Campaign, id: String) { (self.campaign, self.id) = (campaign, id) }
+
+    /// Returns the text of a job for some devices.
+    ///
+    /// - Parameters:
+    ///   - isFallback: whether the payload of `fallback` replaces the message.
+    ///   - expiry: when the devices' window ends. The pushes expire at this time unless the campaign has `ttl` or `expires_at`.
+    ///     Nil without a window.
+    package func text(for devices: [CampaignDevice], isFallback: Bool = false, expiry: UTCTime? = nil)
+        -> [UInt8]
+    {
+        written(devices, isFallback: isFallback, expiry: expiry).text.bytes
+    }
+
+    private func written(_ devices: [CampaignDevice], isFallback: Bool, expiry: UTCTime?) -> WrittenJob {
+        let content = campaign.content
+        var job = WrittenJob(definition: campaign.definition)
+        job.text.beginObject()
+        job.text.member("id", id)
+        if isFallback, let fallback = content.fallback {
+            job.copy(.payload, fallback)
+        } else {
+            job.copy(content.message.field, content.message.range)
+        }
+        for option in content.options { job.copy(option.field, option.range) }
+        if let expiry, !content.has(.ttl), !content.has(.expiresAt) {
+            job.text.member(CampaignField.expiresAt.rawValue, max(1, expiry.seconds))
+        }
+        if campaign.schedule.repetition != nil, !content.has(.collapseID),
+            id.utf8.count <= Self.longestCollapseID
+        {
+            job.text.member(CampaignField.collapseID.rawValue, id)
+        }
+        job.text.key("pushes")
+        job.text.array { text in
+            for device in devices { Self.write(device, hasLanguages: hasLanguages(isFallback), &text) }
+        }
+        job.text.endObject()
+        return job
+    }
+
+    /// The maximum length of `apns-collapse-id` in bytes.
+    private static let longestCollapseID = 64
+
+    /// Whether the job has translations, so that its pushes may have a language.
+    private func hasLanguages(_ isFallback: Bool) -> Bool {
+        campaign.content.message.field == .translations && !(isFallback && campaign.content.fallback != nil)
+    }
+
+    private static func write(_ device: CampaignDevice, hasLanguages: Bool, _ text: inout JSONText) {
+        text.object { push in
+            push.member("token", Hexadecimal.text(of: device.token))
+            if hasLanguages, let lang = device.lang { push.member("lang", lang) }
+            guard !device.values.isEmpty else { return }
+            push.member(
+                "values",
+                object: { values in
+                    for (name, value) in device.values {
+                        switch value {
+                        case .text(let value): values.member(name, value)
+                        case .json(let value): values.member(name, json: value)
+                        }
+                    }
+                })
+        }
+    }
+}
+
+extension CampaignJob {
+    /// Checks the content of a campaign, by parsing a job for one made-up device that has an id and no other attribute. So
+    /// translations need `default`, and placeholders except `{{id}}` need a default.
+    ///
+    /// - Throws: the first fault, with its field and position in the definition.
+    package static func check(_ campaign: Campaign, rules: Rules) throws(CampaignError) {
+        let id = campaign.id ?? "campaign"
+        let device = CampaignDevice(
+            token: [UInt8](repeating: 0, count: 32), values: [("id", .text("device"))])
+        for isFallback in campaign.content.fallback == nil ? [false] : [false, true] {
+            let job = CampaignJob(campaign, id: id).written([device], isFallback: isFallback, expiry: nil)
+            let parsed: ParsedJob
+            do throws(JobError) {
+                parsed = try JobParser.parse(
+                    job.text.bytes, app: rules.app, topic: rules.topic, now: rules.now, limits: rules.limits)
+            } catch { throw job.refusal(error, isFallback: isFallback, id: campaign.id) }
+            if let push = parsed.malformed.first {
+                throw job.refusal(
+                    JobError(field: "pushes", position: 0, reason: push.reason), isFallback: isFallback,
+                    id: campaign.id)
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package import Scheduling
+package import Segments
+
+/// A campaign as its author defined it: one message to an audience under a schedule.
+///
+/// ``CampaignParser`` creates it from JSON. All values are checked.
+package struct Campaign: Sendable {
+    /// Whom the campaign addresses.
+    package enum Audience: Hashable, Sendable {
+        /// A saved segment with this name. The runner reads its expression when it sends a chunk.
+        case saved(String)
+        /// The devices of an expression.
+        case expression(SegmentExpression)
+        /// An uploaded list with this name.
+        case list(String)
+    }
+
+    /// The definition, as its author wrote it.
+    package let definition: [UInt8]
+    /// 1 to 64 characters; nil if the farm must create an id.
+    package let id: String?
+    package let audience: Audience
+    package let content: CampaignContent
+    package let schedule: CampaignSchedule
+    /// The zone of devices without a zone, and of a date without a window. A name of tzdata.
+    package let defaultZone: String
+    /// Campaigns of one series give a device the same stage and cohort; nil if the campaign is in no series.
+    package let series: String?
+    package let limits: CampaignLimits
+    package let merge: CampaignMerge?
+    package let recurrence: CronExpression?
+    package let variants: CampaignVariants?
+
+    /// The text from which, together with a device's place, stage and cohort are computed: the series or else the id.
+    /// - Parameter id: the campaign's id.
+    package func salt(id: String) -> String { series ?? id }
+}

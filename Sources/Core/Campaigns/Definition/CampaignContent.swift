@@ -1,0 +1,17 @@
+/// The parts of a definition that the campaign's jobs contain as they stand.
+package struct CampaignContent: Hashable, Sendable {
+    /// A field of the definition, as the range of its value.
+    package struct Part: Hashable, Sendable {
+        package let field: CampaignField
+        package let range: Range<Int>
+    }
+
+    /// `payload` or `translations`.
+    package let message: Part
+    /// The options, such as `priority`, in the order of ``CampaignField/ofJob``.
+    package let options: [Part]
+    /// The range of the payload of the last round, where it differs; nil without `fallback`.
+    package let fallback: Range<Int>?
+
+    func has(_ field: CampaignField) -> Bool { options.contains { $0.field == field } }
+}

@@ -1,0 +1,84 @@
+/// The record of a campaign: the hash `campaign:ID` in the app's slot.
+///
+/// Times are Unix milliseconds. A field that is missing or cannot be read has its default, so that a record that a newer version
+/// wrote can still be shown.
+package struct CampaignRecord: Equatable, Sendable {
+    /// The fields of the hash, beside the counts of ``CampaignCounts``.
+    package enum Field: String, CaseIterable, Sendable {
+        case state, definition
+        case createdAt = "created_at"
+        case createdBy = "created_by"
+        case startsAt = "starts_at"
+        case startedAt = "started_at"
+        case finishedAt = "finished_at"
+        case reason, step, progress, limits, rate, released, done
+    }
+
+    /// Nil if the record has no known state.
+    package let state: CampaignState?
+    package let definition: [UInt8]
+    package let createdAt: Int64
+    /// Who created the campaign: an operator, or nil for a producer.
+    package let createdBy: String?
+    /// When the first push is due; nil before the start.
+    package let startsAt: Int64?
+    /// When an operator, a producer or the schedule started the campaign.
+    package let startedAt: Int64?
+    package let finishedAt: Int64?
+    /// Why the campaign was refused or cancelled.
+    package let reason: String?
+    /// The number of the last step; 0 before the first step.
+    package let step: Int
+    /// What the run has done so far; nil before its first step.
+    package let progress: CampaignProgress?
+    /// For each partition, the first ordinal that is not in the audience. Empty before the start.
+    package let limits: [Int]
+    /// The pushes a second that an operator set; nil if the definition decides.
+    package let rate: Double?
+    /// The number of stages that operators released with `resume`.
+    package let released: Int
+    package let counts: CampaignCounts
+    /// The devices that reported that they are done.
+    package let done: Int
+
+    /// - Parameter fields: the fields of the hash and their values.
+    package init(fields: [String: [UInt8]]) {
+        func text(_ field: Field) -> String? {
+            fields[field.rawValue].map { String(decoding: $0, as: UTF8.self) }
+        }
+        func time(_ field: Field) -> Int64? { text(field).flatMap { Int64(foreign: $0) }.map { max(0, $0) } }
+        func number(_ field: Field) -> Int {
+            text(field).flatMap { Int(foreign: $0) }.map { max(0, $0) } ?? 0
+        }
+        state = text(.state).flatMap(CampaignState.init)
+        definition = fields[Field.definition.rawValue] ?? []
+        createdAt = time(.createdAt) ?? 0
+        createdBy = text(.createdBy)
+        startsAt = time(.startsAt)
+        startedAt = time(.startedAt)
+        finishedAt = time(.finishedAt)
+        reason = text(.reason)
+        step = number(.step)
+        progress = fields[Field.progress.rawValue].flatMap(CampaignProgress.init(json:))
+        limits = text(.limits).map(Self.limits) ?? []
+        rate = text(.rate).flatMap { $0.utf8.count <= 30 ? Double($0) : nil }.flatMap {
+            $0 > 0 && $0.isFinite ? $0 : nil
+        }
+        released = number(.released)
+        counts = CampaignCounts(
+            fields: fields.lazy.map { ($0.key, String(decoding: $0.value, as: UTF8.self)) })
+        done = number(.done)
+    }
+
+    /// Reads the text of the field `limits`: one number for each partition, separated by spaces. Empty if a number is wrong.
+    private static func limits(_ text: String) -> [Int] {
+        let words = text.split(separator: " ")
+        let numbers = words.compactMap { Int(foreign: $0) }
+        return words.count == numbers.count && words.count <= 256 ? numbers.map { max(0, $0) } : []
+    }
+
+    /// The text of the field `limits`.
+    package static func text(ofLimits limits: [Int]) -> String {
+        limits.map(String.init).joined(separator: " ")
+    }
+}

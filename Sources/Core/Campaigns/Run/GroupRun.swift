@@ -1,0 +1,297 @@
+import Scheduling
+
+/// The run of one group: its rounds, stages and cohorts, in its window.
+struct GroupRun {
+    /// The times and the settings that do not change.
+    struct Settings {
+        let schedule: CampaignSchedule
+        let times: PlanGroup
+        let hasRate: Bool
+
+        var window: Range<UTCTime> { times.window }
+    }
+
+    /// What a group needs now.
+    enum Need {
+        case count
+        /// At most this number of devices of the cursor's cohort and chunk, before the ordinal `end` of the chunk.
+        case send(most: Int, cursor: SendCursor, end: Int)
+        case wait(until: UTCTime)
+        case nothing
+    }
+
+    /// The number of times that the last round searches for devices that joined the group behind the cursor.
+    private static let mostSweeps = 2
+    /// The least sending time in milliseconds of a stage that is planned anew.
+    private static let leastRest: Int64 = 3_000
+
+    private let settings: Settings
+    private(set) var progress: GroupProgress
+    /// The counts of this group that no step has stored yet.
+    private(set) var unstored = CampaignCounts()
+    /// Whether something other than counts must be stored.
+    private(set) var mustStore = false
+    private var section: StageSection?
+    /// The devices of later stages, by stage and cohort. Empty for later rounds.
+    private var laterStages: [[Int]] = []
+
+    init(_ settings: Settings, _ progress: GroupProgress) {
+        (self.settings, self.progress) = (settings, progress)
+    }
+
+    var isLastRound: Bool { progress.isLastRound }
+    var windowEnd: UTCTime { settings.window.upperBound }
+    /// The devices that are left in the present stage; 0 if they must be counted first.
+    var left: Int { section?.total ?? 0 }
+
+    /// Notes that a step stored the progress and the counts.
+    mutating func markStored() { (unstored, mustStore) = (CampaignCounts(), false) }
+
+    /// Plans the rest of the round anew, from new counts.
+    mutating func replan() { section = nil }
+
+    // MARK: Time
+
+    /// Ends what is over, and returns what the group needs.
+    ///
+    /// - Parameters:
+    ///   - released: the number of stages after which an operator resumed the campaign.
+    ///   - ceiling: the highest rate in pushes a second.
+    mutating func need(
+        at time: UTCTime, _ instant: Pace.Instant, released: Int, ceiling: Double
+    ) -> Need {
+        switch progress.phase {
+        case .finished: return .nothing
+        case .waiting(let from):
+            if time < from, from < windowEnd { return .wait(until: from) }
+            guard progress.round > 1, max(time, from) >= windowEnd else { return .count }
+            finish()
+            return .nothing
+        case .gated(let since):
+            guard time < windowEnd else {
+                endRound(at: time)
+                return .nothing
+            }
+            return gate(since: since, at: time, released: released)
+        case .sending: return sendingNeed(at: time, instant, released: released, ceiling: ceiling)
+        }
+    }
+
+    private func gate(since: UTCTime, at time: UTCTime, released: Int) -> Need {
+        switch settings.schedule.stages[checked: progress.stage]?.gate {
+        case .wait(let milliseconds):
+            // A wait counts only time in which the campaign may send.
+            let allowed = settings.times.allowed
+            let position = allowed.position(of: since)
+            let after =
+                allowed.slice(position + milliseconds..<allowed.total).ranges.first?.lowerBound ?? windowEnd
+            return time < after ? .wait(until: after) : .count
+        case .resume: return released > progress.stage ? .count : .wait(until: windowEnd)
+        case nil: return .count
+        }
+    }
+
+    private mutating func sendingNeed(
+        at time: UTCTime, _ instant: Pace.Instant, released: Int, ceiling: Double
+    ) -> Need {
+        guard time < windowEnd else {
+            endRound(at: time)
+            return .nothing
+        }
+        guard var section else { return .count }
+        guard let cursor = section.settled(progress.cursor) else {
+            endStage(at: time)
+            return need(at: time, instant, released: released, ceiling: ceiling)
+        }
+        progress.cursor = cursor
+        guard time < section.end else { return .count }
+        if let start = section.start(ofCohort: cursor.cohort), time < start { return .wait(until: start) }
+        var end = 65_536
+        if progress.round > 1, let every = settings.schedule.repetition?.every,
+            let limit = progress.earlierMarks.reached(by: time.adding(milliseconds: -every))
+        {
+            guard cursor < limit else {
+                let next = progress.earlierMarks.time(after: cursor)?.adding(milliseconds: every)
+                return .wait(until: min(windowEnd, next ?? windowEnd))
+            }
+            if limit.cohort == cursor.cohort, limit.chunk == cursor.chunk { end = limit.ordinal }
+        }
+        let (count, next) = section.available(fromCohort: cursor.cohort, at: time, instant, ceiling: ceiling)
+        self.section = section
+        guard count > 0 else { return .wait(until: min(windowEnd, next ?? windowEnd)) }
+        guard settings.times.allowed.range(at: time) != nil else {
+            return .wait(until: settings.times.allowed.range(after: time)?.lowerBound ?? windowEnd)
+        }
+        return .send(most: count, cursor: cursor, end: end)
+    }
+
+    // MARK: Counts and steps
+
+    /// Takes the counts that the group needed, and plans the round or the stage.
+    mutating func counted(_ count: AudienceCount, at time: UTCTime) {
+        let chunks = count.chunks.sorted()
+        switch progress.phase {
+        case .finished: return
+        case .waiting:
+            beginRound(count.total, at: time)
+            guard count.total > 0 else { return finish() }
+            guard time < windowEnd else { return endRound(at: time) }
+            beginStage(count, chunks, at: time)
+        case .gated:
+            progress.stage += 1
+            progress.cursor = .start
+            beginStage(count, chunks, at: time)
+        case .sending:
+            guard count.total > 0 else { return endRound(at: time, isComplete: true) }
+            plan(count, chunks, at: time, slots: .proportional)
+        }
+    }
+
+    /// Takes the result of a step.
+    mutating func sent(_ sent: CampaignSent, cursor: SendCursor, at time: UTCTime) {
+        let round = progress.round
+        unstored[.accepted, round] += sent.accepted
+        unstored[.capped, round] += sent.capped
+        unstored[.excluded, round] += sent.excluded
+        unstored[.unsendable, round] += sent.unsendable
+        progress.handled = progress.handled.adding(saturating: sent.handled)
+        section?.handle(sent.handled, ofCohort: cursor.cohort)
+        section?.take(sent.accepted)
+        var place = SendCursor(cohort: cursor.cohort, chunk: cursor.chunk, ordinal: sent.next)
+        if settings.schedule.repetition != nil { progress.marks.add(place, at: time) }
+        if sent.isExhausted {
+            if let next = section?.chunk(after: cursor.chunk) {
+                place = SendCursor(cohort: cursor.cohort, chunk: next, ordinal: 0)
+            } else {
+                section?.exhaust(cohort: cursor.cohort)
+                place = SendCursor(cohort: cursor.cohort + 1, chunk: SendCursor.start.chunk, ordinal: 0)
+            }
+        }
+        progress.cursor = place
+        if let section, section.settled(place) == nil { endStage(at: time) }
+    }
+
+    // MARK: Rounds
+
+    private mutating func beginRound(_ devices: Int, at time: UTCTime) {
+        progress.phase = .sending
+        (progress.counted, progress.handled, progress.stage, progress.sweeps) = (devices, 0, 0, 0)
+        (progress.cursor, progress.marks) = (.start, SendMarks())
+        unstored[.audience, progress.round] += devices
+        let rest = settings.times.rest(from: time, devices: max(1, devices))
+        if progress.round == 1 {
+            progress.rounds = RoundPlanner(rest, settings.schedule, rate: rate).rounds
+        }
+        progress.needed = 0
+        if let length = settings.schedule.roundLength {
+            progress.needed = rest.allowed.clipped(to: time..<time.adding(milliseconds: length)).total
+        }
+    }
+
+    /// The rate of a schedule with a rate.
+    private var rate: Double? {
+        if case .rate(let rate) = settings.schedule.spread { rate } else { nil }
+    }
+
+    private mutating func beginStage(_ count: AudienceCount, _ chunks: [AudienceChunk], at time: UTCTime) {
+        progress.phase = .sending
+        (progress.began, progress.marks) = (time, SendMarks())
+        plan(count, chunks, at: time, slots: .equal)
+        progress.plannedEnd = section?.end ?? time
+        mustStore = true
+    }
+
+    /// Divides the counts by stage, and plans the present stage.
+    private mutating func plan(
+        _ count: AudienceCount, _ chunks: [AudienceChunk], at time: UTCTime, slots: StageSection.Slots
+    ) {
+        let cohorts = settings.schedule.cohorts
+        let stages = stride(from: 0, to: count.cells.count, by: cohorts).map { start in
+            (start..<start + cohorts).map { count.cells[checked: $0] ?? 0 }
+        }
+        laterStages = Array(stages.dropFirst(progress.stage + 1))
+        plan(
+            stages[checked: progress.stage] ?? Array(repeating: 0, count: cohorts), chunks, at: time,
+            slots: slots)
+    }
+
+    private mutating func plan(
+        _ left: [Int], _ chunks: [AudienceChunk], at time: UTCTime, slots: StageSection.Slots
+    ) {
+        let rest = settings.times.allowed.clipped(to: time..<max(time, windowEnd))
+        guard !settings.hasRate else {
+            section = StageSection(left: left, chunks: chunks, times: rest, slots: nil)
+            return
+        }
+        let now = left.reduce(0, +)
+        let all = now + laterStages.reduce(0) { $0 + $1.reduce(0, +) }
+        let free = max(0, rest.total - laterWaits)
+        var whole = free
+        if progress.needed > 0 {
+            // The round keeps its planned rate, so a pause makes it longer and not faster.
+            whole = min(
+                free, PlanShare.of(progress.needed, min(all, progress.counted), max(1, progress.counted)))
+        }
+        let share = PlanShare.of(whole, now, max(1, all))
+        let least = slots == .equal ? 1 : Self.leastRest
+        section = StageSection(
+            left: left, chunks: chunks, times: rest.slice(0..<max(share, min(least, rest.total))),
+            slots: slots)
+    }
+
+    /// The waits after the present stage.
+    private var laterWaits: Int64 {
+        guard progress.round == 1, progress.sweeps == 0 else { return 0 }
+        return settings.schedule.stages.dropFirst(progress.stage).dropLast().reduce(0) { sum, stage in
+            if case .wait(let milliseconds) = stage.gate { sum + milliseconds } else { sum }
+        }
+    }
+
+    private mutating func endStage(at time: UTCTime) {
+        mustStore = true
+        if let next = laterStages.first {
+            guard progress.sweeps > 0 else {
+                (progress.phase, section) = (.gated(since: time), nil)
+                return
+            }
+            progress.stage += 1
+            progress.cursor = .start
+            laterStages.removeFirst()
+            plan(next, section?.chunks ?? [], at: time, slots: .proportional)
+            if section?.settled(.start) == nil { endStage(at: time) }
+            return
+        }
+        endRound(at: time)
+    }
+
+    /// Ends the round, or lets the last round search for devices that joined the group behind its cursor.
+    ///
+    /// - Parameter isComplete: whether a count found that no device is left.
+    private mutating func endRound(at time: UTCTime, isComplete: Bool = false) {
+        (mustStore, section, laterStages) = (true, nil, [])
+        if isLastRound, !isComplete, time < windowEnd, progress.sweeps < Self.mostSweeps {
+            progress.sweeps += 1
+            (progress.phase, progress.stage, progress.cursor) = (.sending, 0, .start)
+            return
+        }
+        let missing = progress.counted - progress.handled
+        unstored[missing > 0 ? .excluded : .audience, progress.round] += abs(missing)
+        progress.handled = max(progress.counted, progress.handled)
+        progress.counted = progress.handled
+        guard !isLastRound, let every = settings.schedule.repetition?.every else { return finish() }
+        // A round that ended late delays the next round by the same time, so that its devices wait long enough.
+        let delay = progress.needed > 0 ? max(0, time.milliseconds - progress.plannedEnd.milliseconds) : 0
+        let start = max(time, progress.began.adding(milliseconds: every + delay))
+        // Half of the round's time must be left. In less time, the rate would have to be far above the planned rate.
+        let least = (settings.schedule.roundLength ?? 0) / 2
+        guard start.adding(milliseconds: least) < windowEnd else { return finish() }
+        progress.round += 1
+        (progress.phase, progress.stage, progress.sweeps) = (.waiting(from: start), 0, 0)
+        (progress.cursor, progress.earlierMarks, progress.marks) = (.start, progress.marks, SendMarks())
+    }
+
+    private mutating func finish() {
+        (mustStore, section, laterStages) = (true, nil, [])
+        progress.phase = .finished
+    }
+}
