@@ -2,8 +2,9 @@ import Scheduling
 
 /// The times in which a group sends one stage of a round, or what is left of it.
 struct StageSection {
-    /// The devices that are left, by cohort.
-    private(set) var left: [Int]
+    /// The devices that are left, by cohort: at least 1 until a step has found that the cohort has no further devices, because
+    /// devices that joined after the count may have taken the places of counted devices.
+    private var left: [Int]
     /// The chunks with devices, in order.
     let chunks: [AudienceChunk]
     let times: TimeSpans
@@ -48,7 +49,9 @@ struct StageSection {
     var end: UTCTime { times.ranges.last?.upperBound ?? UTCTime(milliseconds: .min) }
 
     /// Notes that devices of a cohort were handled.
-    mutating func handle(_ count: Int, ofCohort cohort: Int) { left[cohort] = max(0, left[cohort] - count) }
+    mutating func handle(_ count: Int, ofCohort cohort: Int) {
+        if left[cohort] > 0 { left[cohort] = max(1, left[cohort] - count) }
+    }
 
     /// Notes that no device of a cohort is left.
     mutating func exhaust(cohort: Int) { left[cohort] = 0 }

@@ -1,0 +1,115 @@
+import Campaigns
+import PushModel
+import Scheduling
+import Testing
+
+struct CampaignJobTests {
+    private static let rules = CampaignJob.Rules(
+        app: "news", topic: "com.example.news", limits: JobLimits(), now: 1_800_000_000)
+
+    private func parse(_ text: [UInt8]) throws -> ParsedJob {
+        try JobParser.parse(text, app: "news", topic: "com.example.news", now: 1_800_000_000)
+    }
+
+    @Test func `a job has the campaign's id, message and options, and a push for each device`() throws {
+        let campaign = try campaign(
+            """
+            {"segment":"a","translations":{"de":{"aps":{"alert":"Hallo {{id}}"}},"default":{"aps":{}}},
+             "priority":5,"lane":"bulk"}
+            """)
+        let devices = [
+            CampaignDevice(
+                token: [UInt8](repeating: 0xAB, count: 32), lang: "de", values: [("id", .text("d\"1"))]),
+            CampaignDevice(
+                token: [UInt8](repeating: 0xCD, count: 32), values: [("n", .json(Array("7".utf8)))]),
+        ]
+        let text = CampaignJob(campaign, id: "c-1").text(for: devices)
+        let tokens = ["ab", "cd"].map { String(repeating: $0, count: 32) }
+        #expect(
+            String(decoding: text, as: UTF8.self) == """
+                {"id":"c-1","translations":{"de":{"aps":{"alert":"Hallo {{id}}"}},"default":{"aps":{}}},\
+                "priority":5,"lane":"bulk","pushes":[{"token":"\(tokens[0])","lang":"de","values":{"id":"d\\"1"}},\
+                {"token":"\(tokens[1])","values":{"n":7}}]}
+                """)
+        let job = try parse(text)
+        #expect(job.id == "c-1")
+        #expect(job.accepted == 2)
+        #expect(job.lane == .bulk)
+    }
+
+    @Test(
+        arguments: [
+            ("", 1_800_003_600), ("\"ttl\":60,", 1_800_000_060),
+            ("\"expires_at\":1800000099,", 1_800_000_099),
+        ] as [(String, Int64)]) func `pushes expire with the window, unless the campaign says otherwise`(
+            option: String, deadline: Int64
+        ) throws
+    {
+        let campaign = try campaign("{\"segment\":\"a\",\(option)\"payload\":{\"aps\":{}}}")
+        let device = CampaignDevice(token: [UInt8](repeating: 1, count: 32))
+        let text = CampaignJob(campaign, id: "c").text(for: [device], expiry: UTCTime(seconds: 1_800_003_600))
+        #expect(try parse(text).options.deadline == deadline)
+    }
+
+    @Test func `rounds replace each other by a collapse id, and the last round has the fallback`() throws {
+        let campaign = try campaign(
+            """
+            {"segment":"a","payload":{"aps":{"content-available":1}},"repeat":{"every":"25m"},
+             "fallback":{"payload":{"aps":{"alert":"New"}}}}
+            """)
+        let job = CampaignJob(campaign, id: "ed-1")
+        let device = CampaignDevice(token: [UInt8](repeating: 1, count: 32))
+        #expect(try parse(job.text(for: [device])).options.collapseID == "ed-1")
+        let last = String(decoding: job.text(for: [device], isFallback: true), as: UTF8.self)
+        #expect(last.contains("\"payload\":{\"aps\":{\"alert\":\"New\"}}"))
+        #expect(!last.contains("content-available"))
+    }
+
+    static let faults: [(text: String, field: String, at: String, reason: String)] = [
+        (
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{}},\"priority\":7}", "priority", "7",
+            "must be 1, 5 or 10"
+        ),
+        (
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"x\"}},\"push_type\":\"background\"}",
+            "payload",
+            "\"alert\"", "may not hold aps.alert"
+        ),
+        (
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"Hi {{name}}\"}}}", "payload", "{\"aps\"",
+            "a device may have no \"name\"; give its placeholder a default, as in {{name|there}}"
+        ),
+        (
+            "{\"segment\":\"a\",\"translations\":{\"de\":{\"aps\":{}}}}", "payload", "{\"de\"",
+            "\"translations\" needs \"default\""
+        ),
+        ("{\"segment\":\"a\",\"payload\":{},\"topic\":\"b!\"}", "topic", "\"b!\"", "must be a bundle id"),
+        ("{\"segment\":\"a\",\"payload\":{},\"expires_at\":5}", "expires_at", "5", "is in the past"),
+        (
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{}},\"push_type\":\"background\",\"repeat\":{\"every\":\"25m\"},"
+                + "\"fallback\":{\"payload\":{\"aps\":{\"alert\":\"x\"}}}}", "fallback.payload", "\"alert\"",
+            "may not hold aps.alert"
+        ),
+    ]
+
+    @Test(arguments: faults.indices) func `refuses content with field and position in the definition`(
+        index: Int
+    ) throws {
+        let fault = Self.faults[index]
+        let campaign = try campaign(fault.text)
+        let error = #expect(throws: CampaignError.self) { try CampaignJob.check(campaign, rules: Self.rules) }
+        #expect(error?.field == fault.field)
+        #expect(error?.reason.contains(fault.reason) == true, "\(error?.reason ?? "")")
+        if let position = error?.position {
+            let rest = String(decoding: Array(fault.text.utf8).dropFirst(position), as: UTF8.self)
+            #expect(rest.hasPrefix(fault.at), "\(rest)")
+        }
+    }
+
+    @Test func `valid content passes`() throws {
+        let campaign = try campaign(
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"{{id}} {{user|you}}\"}},\"repeat\":{\"every\":\"25m\"}}"
+        )
+        try CampaignJob.check(campaign, rules: Self.rules)
+    }
+}

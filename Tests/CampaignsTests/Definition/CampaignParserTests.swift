@@ -1,0 +1,220 @@
+import Campaigns
+import PushModel
+import Scheduling
+import Segments
+import Testing
+
+struct CampaignParserTests {
+    /// A definition with the required fields and others.
+    private static func text(_ fields: String) -> String {
+        "{\"segment\":\"sport\",\"payload\":{\"aps\":{}}\(fields.isEmpty ? "" : ",")\(fields)}"
+    }
+
+    @Test func `the least campaign sends at once, as fast as the app may`() throws {
+        let least = try campaign(Self.text(""))
+        #expect(least.audience == .saved("sport"))
+        #expect(least.schedule.start == .now)
+        #expect(least.schedule.spread == .rate(CampaignSchedule.greatestRate))
+        #expect(least.schedule.cohorts == 1)
+        #expect(least.defaultZone == "UTC")
+        #expect(least.id == nil)
+        #expect(least.salt(id: "c-1") == "c-1")
+    }
+
+    @Test func `reads all fields that are supported`() throws {
+        let full = try campaign(
+            """
+            {"id":"ed-1","segment":"tag:abo & !tag:muted","translations":{"de":{"aps":{}},"default":{"aps":{}}},
+             "push_type":"background","priority":5,"topic":"com.example.app","collapse_id":"ed","lane":"bulk",
+             "receipts":"all","delivery":"at_least_once","max_attempts":3,"ttl":"1h",
+             "start_at":"2026-11-24","window":{"from":"03:00","to":"06:00","zone":"device"},"zone":"Europe/Berlin",
+             "spread":"20m","avoid":[0,30],"cohorts":8,"series":"morning",
+             "stages":["1 %",{"share":"10%","wait":"30m"},{"share":"50 %","wait":"resume"},"100 %"],
+             "repeat":{"every":"25m","until":"done","max":4},"fallback":{"payload":{"aps":{"mutable-content":1}}}}
+            """)
+        #expect(full.id == "ed-1")
+        #expect(full.audience == .expression(try SegmentExpression(parsing: "tag:abo & !tag:muted")))
+        #expect(full.content.message.field == .translations)
+        #expect(full.content.options.map(\.field) == CampaignField.ofJob.filter { $0 != .expiresAt })
+        #expect(full.content.fallback != nil)
+        #expect(full.schedule.start == .on(CivilDate(year: 2026, month: 11, day: 24)!))
+        #expect(full.schedule.window?.description == "03:00–06:00")
+        #expect(full.schedule.spread == .over(milliseconds: 1_200_000))
+        #expect(full.schedule.cohorts == 8)
+        #expect(full.schedule.repetition == .init(every: 1_500_000, max: 4))
+        #expect(
+            full.schedule.stages == [
+                .init(share: 0.01, gate: .resume), .init(share: 0.1, gate: .wait(milliseconds: 1_800_000)),
+                .init(share: 0.5, gate: .resume), .init(share: 1, gate: .resume),
+            ])
+        #expect(full.defaultZone == "Europe/Berlin")
+        #expect(full.salt(id: "ed-1") == "morning")
+    }
+
+    @Test(arguments: [
+        (
+            "\"start_at\":\"2026-11-24T05:00:00+01:00\"",
+            CampaignSchedule.Start.at(utc("2026-11-24T04:00:00Z"))
+        ),
+        ("\"start_at\":1795502400", .at(UTCTime(seconds: 1_795_502_400))),
+        ("\"start_at\":\"2026-02-28\"", .on(CivilDate(year: 2026, month: 2, day: 28)!)),
+    ]) func `a start is a time, Unix seconds or a date`(field: String, start: CampaignSchedule.Start) throws {
+        #expect(try campaign(Self.text(field)).schedule.start == start)
+    }
+
+    @Test func `a window or a repetition spreads pushes evenly`() throws {
+        #expect(
+            try campaign(Self.text("\"window\":{\"from\":\"05:00\",\"to\":\"07:00\"}")).schedule.spread
+                == .evenly)
+        #expect(try campaign(Self.text("\"repeat\":{\"every\":\"25m\"}")).schedule.spread == .evenly)
+    }
+
+    static let faults: [(text: String, field: String, at: String, reason: String)] = [
+        ("", "campaign", "", "not valid JSON"),
+        ("[1]", "campaign", "[1]", "must be a JSON object"),
+        ("{\"segment\":\"a\",\"payload\":{}} 1", "campaign", "1", "something follows"),
+        (
+            "{\"payload\":{}}", "segment", "{\"pay",
+            "\"segment\" is missing; a campaign needs \"segment\" or \"list\""
+        ),
+        ("{\"segment\":\"a\"}", "payload", "{\"seg", "\"payload\" is missing"),
+        ("{\"segment\":\"tag:\",\"payload\":{}}", "segment", "\"tag:\"", "expected a value"),
+        ("{\"segment\":7,\"payload\":{}}", "segment", "7", "must be the name of a saved segment"),
+        ("{\"segment\":\"a\",\"list\":\"b\",\"payload\":{}}", "list", "\"b\"", "exclude each other"),
+        ("{\"segment\":\"a\",\"payload\":[]}", "payload", "[]", "must be a JSON object; this is an array"),
+        (
+            "{\"segment\":\"a\",\"payload\":{},\"translations\":{}}", "translations", "{}}",
+            "exclude each other"
+        ),
+        (
+            "{\"segment\":\"a\",\"segment\":\"b\",\"payload\":{}}", "segment", "\"segment\":\"b",
+            "is given twice"
+        ),
+        (text("\"cohort\":8"), "cohort", "\"cohort\"", "did you mean \"cohorts\"?"),
+        (text("\"cohorts\":65"), "cohorts", "65", "whole number from 1 to 64"),
+        (text("\"cohorts\":1.5"), "cohorts", "1.5", "whole number from 1 to 64"),
+        (text("\"cohorts\":99999999999999999999"), "cohorts", "9999", "whole number"),
+        (text("\"window\":{\"from\":\"5:00\",\"to\":\"07:00\"}"), "window.from", "\"5:00\"", "a time of day"),
+        (text("\"window\":{\"from\":\"05:00\"}"), "window.to", "{\"from", "is missing"),
+        (text("\"window\":{\"from\":\"05:00\",\"to\":\"05:00\"}"), "window", "{\"from", "it has no time"),
+        (
+            text("\"window\":{\"from\":\"05:00\",\"to\":\"06:00\",\"tz\":\"UTC\"}"), "window.tz", "\"tz\"",
+            "there is no field"
+        ),
+        (
+            text("\"window\":{\"from\":\"05:00\",\"to\":\"06:00\",\"zone\":\"Mars/X\"}"), "window.zone",
+            "\"Mars/X\"",
+            "there is no time zone \"Mars/X\""
+        ),
+        (text("\"zone\":\"device\""), "zone", "\"device\"", "there is no time zone"),
+        (text("\"spread\":\"evenly\""), "spread", "\"evenly\"", "without a window"),
+        (text("\"spread\":\"5\""), "spread", "\"5\"", "5 needs a unit"),
+        (text("\"spread\":\"500ms\""), "spread", "\"500ms\"", "from 1 second to 31 days"),
+        (text("\"rate\":5,\"spread\":\"5m\""), "rate", "5,", "exclude each other"),
+        (text("\"rate\":0"), "rate", "0", "above 0"),
+        (text("\"rate\":1e400"), "rate", "1e400", "above 0"),
+        (text("\"avoid\":[60]"), "avoid[0]", "60", "from 0 to 59"),
+        (text("\"avoid\":5"), "avoid", "5", "must be an array"),
+        (text("\"stages\":[]"), "stages", "[]", "is empty"),
+        (text("\"stages\":[\"10 %\",\"5 %\",\"100 %\"]"), "stages", "[\"10", "must ascend"),
+        (text("\"stages\":[\"10 %\"]"), "stages", "[\"10", "the last share must be 100 %"),
+        (text("\"stages\":[\"1\",\"100 %\"]"), "stages[0]", "\"1\"", "must be a share"),
+        (
+            text("\"stages\":[{\"share\":\"1 %\",\"wait\":\"x\"},\"100 %\"]"), "stages[0].wait", "\"x\"",
+            "\"resume\", or"
+        ),
+        (
+            text("\"stages\":[{\"share\":\"100 %\",\"wait\":\"1m\"}]"), "stages[0].wait", "\"1m\"",
+            "no stage follows"
+        ),
+        (text("\"repeat\":{\"max\":3}"), "repeat.every", "{\"max", "is missing"),
+        (
+            text("\"repeat\":{\"every\":\"25m\",\"until\":\"dawn\"}"), "repeat.until", "\"dawn\"",
+            "must be \"done\""
+        ),
+        (text("\"repeat\":{\"every\":\"25m\",\"max\":25}"), "repeat.max", "25}", "from 1 to 24"),
+        (text("\"repeat\":{\"every\":\"5m\"},\"spread\":\"6m\""), "spread", "\"6m\"", "longer than"),
+        (text("\"fallback\":{\"payload\":{}}"), "fallback", "{\"payload\":{}}", "needs \"repeat\""),
+        (text("\"repeat\":{\"every\":\"25m\"},\"fallback\":{}"), "fallback.payload", "{}", "is missing"),
+        (text("\"start_at\":\"24.11.2026\""), "start_at", "\"24.", "must be a date"),
+        (text("\"start_at\":\"2026-11-24T05:00\""), "start_at", "\"2026", "needs a time zone"),
+        (text("\"ttl\":5,\"expires_at\":6"), "expires_at", "6", "exclude each other"),
+        (text("\"id\":\"\""), "id", "\"\"", "1 to 64 characters"),
+        (text("\"series\":\"a b\""), "series", "\"a b\"", "letters, digits"),
+    ]
+
+    @Test(arguments: faults.indices) func `refuses a fault with field, position and reason`(index: Int) throws
+    {
+        let fault = Self.faults[index]
+        let error = #expect(throws: CampaignError.self) { try campaign(fault.text) }
+        #expect(error?.field == fault.field)
+        #expect(error?.reason.contains(fault.reason) == true, "\(error?.reason ?? "")")
+        if let position = error?.position {
+            let rest = String(decoding: Array(fault.text.utf8).dropFirst(position), as: UTF8.self)
+            #expect(rest.hasPrefix(fault.at), "\(rest)")
+        }
+    }
+
+    @Test func `an error has the id of the campaign`() {
+        let error = #expect(throws: CampaignError.self) {
+            try campaign(Self.text("\"cohorts\":0,\"id\":\"ed\""))
+        }
+        #expect(error?.id == "ed")
+    }
+
+    /// Fields that this version does not support, with the text of the error.
+    static let unsupported: [(fields: String, field: String, text: String)] = [
+        ("\"category\":\"news\"", "category", "\"category\" is not supported yet"),
+        ("\"caps\":[{\"pushes\":3,\"per\":\"day\"}]", "caps", "caps are not supported yet"),
+        ("\"quiet\":{\"from\":\"22:00\",\"to\":\"07:00\"}", "quiet", "\"quiet\" is not supported yet"),
+        ("\"stop_at\":\"20 %\"", "stop_at", "\"stop_at\" is not supported yet"),
+        ("\"merge\":\"m\",\"merge_priority\":3", "merge", "\"merge\" is not supported yet"),
+        ("\"cron\":\"30 5 * * mon-sat\"", "cron", "\"cron\" is not supported yet"),
+    ]
+
+    @Test(arguments: unsupported.indices) func `refuses fields that are not supported yet by name`(index: Int)
+    {
+        let row = Self.unsupported[index]
+        let error = #expect(throws: CampaignError.self) { try campaign(Self.text(row.fields)) }
+        #expect(error?.field == row.field)
+        #expect(error?.reason == row.text)
+    }
+
+    @Test func `refuses variants and lists by name`() {
+        let variants = #expect(throws: CampaignError.self) {
+            try campaign(
+                """
+                {"segment":"a","variants":[{"name":"a","payload":{}},{"name":"b","payload":{}}],
+                 "allocation":"softmax","temperature":0.2,"explore":{"share":"5 %","wait":"30m"},"holdout":"10 %"}
+                """)
+        }
+        #expect(variants?.reason == "variants are not supported yet")
+        let list = #expect(throws: CampaignError.self) { try campaign("{\"list\":\"a\",\"payload\":{}}") }
+        #expect(list?.reason == "uploaded lists are not supported yet")
+    }
+
+    /// Values that are wrong also in fields that are not supported yet.
+    static let wrongValues: [(fields: String, field: String, reason: String)] = [
+        ("\"caps\":[{\"pushes\":16,\"per\":\"day\"}]", "caps[0].pushes", "from 1 to 15"),
+        ("\"caps\":[{\"pushes\":3,\"per\":\"days\"}]", "caps[0].per", "did you mean \"day\"?"),
+        (
+            "\"caps\":[{\"pushes\":3,\"per\":\"day\"},{\"pushes\":4,\"per\":\"day\"}]", "caps[1].per",
+            "there is a cap already"
+        ),
+        ("\"quiet\":{\"from\":\"22:00\",\"to\":\"22:00\"}", "quiet", "no time would be left"),
+        ("\"cron\":\"61 * * * *\"", "cron", "minute \"61\""),
+        ("\"merge_priority\":3", "merge_priority", "needs \"merge\""),
+        ("\"stop_at\":\"200 %\"", "stop_at", "up to 100 %"),
+        ("\"epsilon\":0.1", "epsilon", "needs \"variants\""),
+        ("\"cron\":\"0 5 * * *\",\"start_at\":5", "cron", "exclude each other"),
+    ]
+
+    @Test(arguments: wrongValues.indices) func `checks the values of fields that are not supported yet`(
+        index: Int
+    ) {
+        let row = Self.wrongValues[index]
+        let error = #expect(throws: CampaignError.self) { try campaign(Self.text(row.fields)) }
+        #expect(error?.field == row.field)
+        #expect(error?.reason.contains(row.reason) == true, "\(error?.reason ?? "")")
+    }
+}
