@@ -46,7 +46,7 @@ import Testing
         #expect(reported.count < 20, "\(reported)")
     }
 
-    /// Writes a value to every kind of key.
+    /// Sends jobs and commands to the farm, so that Redis contains every kind of key.
     private func fill(_ farm: Farm) async throws {
         let tokens = Tokens.make(40)
         let later = Int(Date().timeIntervalSince1970) + 86_400
@@ -90,8 +90,8 @@ import Testing
         }
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "s 0 1 2 3")
-        // When the heartbeat's expiry time is 1.2 seconds later, the coordinator has done its checks of each second.
-        // If the registry of hosts is unreadable, there is no heartbeat, and the test waits for 3 seconds.
+        // The coordinator does its checks once a second. When its heartbeats have extended the expiry time by 1.2 seconds, the
+        // checks are done. If the registry of hosts is unreadable, the test finds no heartbeat and waits for 3 seconds.
         _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
             end(of: redis).map { $0 >= start + 1_200 } ?? false
         }

@@ -26,8 +26,8 @@ final class HostileRedis {
 
     // MARK: Names
 
-    /// The names of keys and channels in the sources and in Redis.
-    /// Of similar keys, such as job records, the result contains at most two.
+    /// The names of keys and channels in the sources and in Redis. Of keys whose names are equal up to the first digit, the
+    /// result contains at most two.
     func names() throws -> [String] {
         var names = try Self.declared()
         var kinds: [Substring: Int] = [:]
@@ -53,7 +53,8 @@ final class HostileRedis {
 
     /// Saves a key, and then changes some of its parts.
     ///
-    /// - Parameter round: the number of the attack. It selects the type of a key that does not exist.
+    /// - Parameter round: the number of the attack. If the key does not exist, this number selects the type of the key that the
+    ///   attack creates.
     func attack(_ key: String, round: Int) throws {
         let type = try client.run("TYPE", key).text ?? "none"
         if type != "none" { try client.run("COPY", key, Self.backup + key, "REPLACE") }
@@ -151,7 +152,8 @@ final class HostileRedis {
 
     private func bytes(_ words: String...) throws -> [UInt8] { try client.run(words).bytes ?? [] }
 
-    /// Runs a command. A value that Redis refuses, such as an invalid score, changes nothing.
+    /// Runs a command. If Redis refuses a value, such as an invalid score, the command changes nothing and this function ignores
+    /// the error.
     private func run(_ words: [String], _ arguments: [UInt8]...) throws {
         var command = RESPCommand(words[0])
         for word in words.dropFirst() { command.append(word) }

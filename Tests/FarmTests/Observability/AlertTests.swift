@@ -125,7 +125,7 @@ import Testing
     func `the alert of a gateway with errors fires, and a job shows that it waits for the gateway`()
         async throws
     {
-        // The gateway errors fire a second alert too, which may be the first one in the stream.
+        // With `error_share: 100`, the alert about a share of errors never fires, so only the tested alert fires.
         let farm = try await Farm(
             Farm.Options(faults: ["answer 503"], lines: Self.lines("error_share: 100")))
         _ = try await farm.ready()
@@ -286,7 +286,7 @@ import Testing
         try farm.redis.client().run(
             "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
         try await eventually("the pause fires") { sentAlerts() == ["alert.fired app_paused demo"] }
-        // The next owner of the intake must not fire the alert again, because Redis contains the fired alert.
+        // When Redis has stored the fired alert, the host that next owns the intake must not fire the alert again.
         try await eventually("Redis has the pause") {
             try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 1
         }

@@ -65,7 +65,7 @@ import Testing
             #expect(documented.contains(name), "\(name) is not in docs/metrics.md")
         }
         for name in documented where scrape.kind(of: name) == nil {
-            // The word may be the start of a family of metrics, as in `pushfarm_intake_…_total`.
+            // If the word is no metric, it must be the start of metrics' names, as in `pushfarm_intake_…_total`.
             #expect(scrape.kinds.keys.contains { $0.hasPrefix(name) }, "\(name) is in no scrape")
         }
         #expect(scrape.sum("pushfarm_credential_expires_timestamp_seconds", ["app": "other"]) > 1.7e9)

@@ -55,7 +55,7 @@ import Testing
         #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(responses))
         #expect(
             numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(responses) / 2)
-        // The metric counts each push at its first attempt, including pushes that the gateway refused.
+        // The metric counts every attempt, also attempts without a response.
         #expect(Int(numbers.sum("pushfarm_sent_total")) >= responses)
         #expect(
             Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
@@ -104,7 +104,7 @@ import Testing
         #expect(try HTTPReply.send("nonsense\r\n\r\n", at: socket).status == 400)
         let long = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
         #expect(try HTTPReply.send(long, at: socket).status == 431)
-        // Forty connections that send nothing block other connections at most until the deadline of the silent connections.
+        // Forty connections that send nothing may block a scraper only until their deadline. Then the server closes them.
         let silent = try (0..<40).map { _ in try UnixSocket(socket) }
         try await eventually("a scraper gets through") { (try? farm.scrape()) != nil }
         _ = silent

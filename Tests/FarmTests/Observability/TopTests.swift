@@ -24,7 +24,7 @@ import Testing
     func `top shows the farm under load, obeys keys and resizing, and restores the terminal`()
         async throws
     {
-        // With these settings the states that the test looks for stay on the screen long enough.
+        // The gateway is slow, so the states that the test looks for stay on the screen long enough.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 500ms"], simulatorOptions: ["--streams", "100"],
@@ -72,8 +72,8 @@ import Testing
         _ = try await farm.ready()
         let terminal = try top(farm)
         try await eventually(terminal, "it is there") { $0[0].hasSuffix("● live") }
-        // The keys cause more output than a terminal buffers. The last key has no effect.
-        // When `top` has read it, it has drawn the output of all earlier keys.
+        // The keys before `x` cause more output than a terminal buffers. The key `x` has no effect. When `top` has read `x`,
+        // `top` has drawn the output of all earlier keys.
         try await terminal.typeUnseen(String(repeating: "13", count: 30) + "2")
         try await terminal.typeUnseen("x")
         try await eventually(terminal, "workers") { lines in

@@ -39,7 +39,7 @@ package final class BlockingRedisClient {
         return try commands.map { _ in try successfulReply() }
     }
 
-    /// Sends encoded commands and reads `replies` replies.
+    /// Sends commands that are already encoded, and reads as many replies as `replies` says.
     package func send(prepared bytes: [UInt8], replies: Int) throws {
         try socket.send(bytes)
         for _ in 0..<replies { _ = try successfulReply() }

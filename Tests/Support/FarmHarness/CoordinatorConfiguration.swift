@@ -2,7 +2,7 @@
 package struct CoordinatorConfiguration {
     /// The value of `redis:`.
     package var redis: String
-    /// The host's folder. The folder of the host's files. The host's state folder is `var` in this folder.
+    /// The folder of the host's files. The host's state folder is `var` in this folder.
     package var folder: String
     package var host: String?
     package var workers: String

@@ -7,13 +7,13 @@ package struct Overdue: Error, CustomStringConvertible {
     package init(description: String) { self.description = description }
 }
 
-/// The time after which a test checks a true condition once more. The condition must still be true, so this delay finds tests
-/// that race with the farm (docs/internals/proof.md).
+/// When a condition has become true, ``eventually(_:within:_:)`` checks it once more after this time. If the condition is no
+/// longer true, the test fails. So this delay finds tests that race with the farm (docs/internals/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 
-/// Polls `condition` until it returns a value, for conditions without an event.
-/// Checks the condition once more after the deadline, because the test may have had no CPU time before it.
+/// Polls `condition` until it returns a value. Use this function only if no event reports the value. Checks the condition once
+/// more after the deadline, because the test may have had no CPU time before the deadline.
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {
@@ -34,7 +34,7 @@ package func eventually<Value>(
     throw Overdue(description: "not within \(limit): \(what)")
 }
 
-/// Polls `condition` until it is true, for conditions without an event.
+/// Polls `condition` until it is true. Use this function only if no event reports that the condition is true.
 package func eventually(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async throws {

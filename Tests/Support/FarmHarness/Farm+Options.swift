@@ -3,7 +3,7 @@ extension Farm {
         package var workers: Int
         /// Whether to configure `workers: auto` instead of the number `workers`.
         package var hasAutoWorkers: Bool
-        /// Commands that the simulator's control socket gets when the farm starts.
+        /// Control commands that the simulator executes at its start.
         package var faults: [String]
         package var simulatorOptions: [String]
         /// Whether the simulator writes a ledger. Without a ledger, tests see requests only in the simulator's

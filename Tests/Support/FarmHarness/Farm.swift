@@ -2,8 +2,8 @@ import Foundation
 
 /// A whole farm of real processes for one test or measurement: Redis, a simulator and coordinators with their workers.
 ///
-/// Without named hosts the farm has one host, "here", which starts at once and keeps its files in the farm's folder. A test
-/// starts named hosts itself. Each named host has its own folder and, in a network, its own address.
+/// If a test names no hosts, the farm has one host, "here", which starts at once and keeps its files in the farm's folder. If a
+/// test names hosts, the test must start them. Each named host has its own folder and, in a network, its own address.
 package final class Farm {
     package let folder: TestFolder
     package let network: Network?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A simulator process with a ledger. Tests count deliveries in the ledger.
+/// A simulator process. Tests count deliveries in its ledger.
 package final class Gateway {
     /// The JSON that the simulator prints when it listens.
     package struct Started: Decodable {
@@ -38,7 +38,7 @@ package final class Gateway {
     private var counted: (bytes: UInt64, lines: Int) = (0, 0)
 
     /// - Parameters:
-    ///   - faults: commands for the simulator's control socket, sent at the start.
+    ///   - faults: control commands that the simulator executes at its start.
     ///   - hasLedger: if false, tests see requests only in the simulator's counters.
     package init(
         in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = [],

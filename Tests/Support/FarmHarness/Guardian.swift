@@ -1,8 +1,7 @@
 package import Foundation
 
-/// A shell that outlives the test process, even after a crash, and cleans up. The shell ends the process groups of
-/// the tests and all processes whose command line or environment names a test folder. The shell also removes network
-/// namespaces, mounts and folders.
+/// A shell that outlives the test process, even after a crash, and cleans up. The shell kills the process groups of the tests,
+/// and all processes whose command line names a test folder. The shell also removes network namespaces, mounts and folders.
 package struct Guardian: Sendable {
     package static let shared = Guardian()
 
@@ -77,7 +76,7 @@ package struct Guardian: Sendable {
     package func watch(folder: String) { send("f \(folder)\n") }
     package func forget(folder: String) { send("r \(folder)\n") }
 
-    /// Closes the pipe to the guardian, as happens when the test process ends.
+    /// Closes the connection to the guardian, as the system does when the test process ends.
     package func dismiss() { close(input) }
 
     private func send(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }

@@ -102,8 +102,8 @@ package final class Network {
     }
 }
 
-/// Runs `ip` until it ends. The output of `ip` goes to the tests' standard error, because a process that another
-/// test starts meanwhile would inherit a pipe and keep it open.
+/// Runs `ip` until it ends. `ip` writes to the output of the tests. This function does not read the output through a pipe,
+/// because a process that another test starts meanwhile would inherit the pipe and keep the pipe open.
 private func ip(_ arguments: String...) throws {
     let words = CStrings(["ip"] + arguments)
     var pid: pid_t = 0

@@ -45,8 +45,8 @@ package final class NotifySocket {
         }
     }
 
-    /// Finds the first line with this prefix in datagram `start` or later, and returns the line with the number of its
-    /// datagram.
+    /// Waits for a line with this prefix in datagram number `start` or in a later datagram. Returns the line and the number of
+    /// its datagram.
     package func line(
         _ prefix: String, from start: Int = 0, within limit: Duration = .seconds(60)
     ) async throws -> (text: String, number: Int) {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The redis-server of one test, on a Unix socket.
 ///
-/// The class does not use Foundation's `Process`: one of its descriptors leaks into processes that another test starts at the
-/// same time, and `Process` then waits until those processes have ended too.
+/// The class does not use Foundation's `Process`. Processes that another test starts at the same time may inherit a descriptor of
+/// `Process`, and `Process` then waits until those processes have ended too.
 package final class RedisServer {
     package let socket: String
     private let folder: String
@@ -19,7 +19,7 @@ package final class RedisServer {
     /// Starts a server with an append-only file, and waits until it is ready.
     ///
     /// - Parameters:
-    ///   - user: the name of the Redis user that tests log in as; only if the options define users.
+    ///   - user: the name of the Redis user that tests log in as; nil unless the options define users.
     ///   - options: options that are added to the defaults and override them.
     ///   - prefix: the first words of the server's command line.
     package init(
@@ -69,8 +69,8 @@ package final class RedisServer {
         try await restart()
     }
 
-    /// Kills Redis after its data is written. With `everysec` Redis does not write during an fsync, so on a slow disk a
-    /// crash may lose more than the last second of data (docs/redis.md).
+    /// Kills Redis after its data is written. Without this wait, a kill on a slow disk could lose more than the last second of
+    /// data, because Redis with `everysec` does not write during an fsync (docs/redis.md).
     package func kill() async throws {
         try await eventually("Redis holds nothing back") { try hasWritten() }
         process.signal(SIGKILL)

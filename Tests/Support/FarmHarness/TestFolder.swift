@@ -26,8 +26,9 @@ package final class TestFolder {
         return file
     }
 
-    /// Writes a program to a path in this folder, and creates the folders of the path. Another process writes the file: a child
-    /// of this process could inherit the open file, and the system cannot execute a file that is open for writing.
+    /// Writes a program to a path in this folder, and creates the folders of the path. The command `install` writes the file. If
+    /// this process wrote the file, a child that another test starts meanwhile could inherit the open file, and the system does
+    /// not execute a file that is open for writing.
     /// - Returns: the program's path.
     @discardableResult
     package func install(_ source: String, as name: String) async throws -> String {

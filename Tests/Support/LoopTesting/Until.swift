@@ -1,6 +1,7 @@
 import EventLoop
 
-/// Polls until a condition is true. For conditions that cause no event, such as a value of a simulator's counter.
+/// Polls until a condition is true. Use this function only if no event tells that the condition is true, for example for a
+/// simulator's counter.
 /// - Returns: false if the condition is not true before the timeout.
 @Loop package func until(_ condition: @escaping @Loop () -> Bool) async -> Bool {
     let mailbox = Mailbox<Bool>()

@@ -16,7 +16,8 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 
-    /// Returns the same as `Int.random(in:using:)`. Without optimisation that generic function takes ten times as long.
+    /// Returns the same as `Int.random(in:using:)`. In a build without optimisation, `Int.random(in:using:)` takes ten times as
+    /// long, because it is generic.
     package mutating func int(in range: ClosedRange<Int>) -> Int {
         let width = UInt64(range.upperBound - range.lowerBound) + 1
         var product = next().multipliedFullWidth(by: width)

@@ -18,7 +18,7 @@ extension DeviceRecord {
 }
 
 extension DeviceAddress {
-    /// The address with this index of the device with this number. Odd indexes are sandbox addresses.
+    /// Address `index` of device `number`. Addresses with an odd index are sandbox addresses.
     package static func made(_ number: Int, _ index: Int = 0) -> DeviceAddress {
         var random = SeededRandom(seed: UInt64(clamping: number * 16 + index))
         return DeviceAddress(

@@ -18,12 +18,12 @@ package struct RegistryImage {
         var names = AttributeNames()
         var next = 0
         var devices = 0
-        /// For each name and chunk, the bits.
+        /// The bitmap of each attribute, by the number of the attribute's name and by chunk.
         var bits: [Int: [Int: OrdinalChunk]] = [:]
     }
 
     /// - Parameters:
-    ///   - gap: the number of ordinals without a device after each device, as removals leave them.
+    ///   - gap: the number of ordinals without a device after each device, as if devices had been removed.
     ///   - buckets: the number of buckets of each index.
     package init(
         app: String, _ records: [DeviceRecord], partitions count: Int = RegistryKeys.partitions, gap: Int = 0,

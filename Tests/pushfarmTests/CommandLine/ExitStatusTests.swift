@@ -3,7 +3,7 @@ import Testing
 
 @testable import pushfarm
 
-/// These tests need no Redis.
+/// Checks the exit statuses and error messages of commands that need no Redis.
 struct ExitStatusTests {
     private static let calls: [(String, Int32)] = [
         ("--help", 0), ("--version", 0), ("help push", 0), ("help all", 0), ("help", 0), ("scale 2", 2),
@@ -66,7 +66,7 @@ struct ExitStatusTests {
         #expect(typo.error.hasPrefix("Error: Unknown option '--rat'. Did you mean '--rate'?\n"), "\(typo)")
     }
 
-    /// The program breaks lines of more than 79 columns.
+    /// The program would break longer lines at column 79, in the middle of a table or an example.
     @Test func `no line of the help is too wide`() {
         func check(_ command: any ParsableCommand.Type) {
             for line in command.configuration.discussion.split(separator: "\n") where line.count > 79 {

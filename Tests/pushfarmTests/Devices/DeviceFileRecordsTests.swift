@@ -9,7 +9,7 @@ struct DeviceFileRecordsTests {
 
     init() throws { folder = try TestFolder() }
 
-    /// The records of a text: `line: JSON`, or `line! field: reason`.
+    /// Reads all records of a text. Returns `line: JSON` for each valid record and `line! field: reason` for each other record.
     private func read(_ text: String, _ format: DeviceFileFormat) throws -> [String] {
         var records = try DeviceFileRecords.open(try folder.write(text, to: "f"), format: format)
         var found: [String] = []

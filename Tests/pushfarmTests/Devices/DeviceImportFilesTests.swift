@@ -25,7 +25,8 @@ struct DeviceImportFilesTests {
                 return try DeviceImportFiles(
                     paths, fresh: fresh ?? Self.fresh(), header: Array("id,user".utf8), startOver: startOver)
             } catch {
-                // A child that another test starts at this moment inherits the open files with their locks.
+                // The files may be locked although no import runs: a child that another test starts at this moment inherits the
+                // open files with their locks. So this function tries again.
                 guard error.message.contains("another import"), ContinuousClock.now < deadline else {
                     throw error
                 }
@@ -81,7 +82,7 @@ struct DeviceImportFilesTests {
         do {
             let files = try open()
             files.refuse(Self.record(2, "bad"), DeviceFileFault("wrong"))
-            // Redis fails here: the records since the last place are read again.
+            // Redis fails here, so the place in the input does not advance. The next import reads these records again.
             try files.save()
         }
         let files = try open()

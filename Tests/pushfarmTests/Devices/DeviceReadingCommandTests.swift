@@ -55,7 +55,7 @@ import Testing
         let stream = try await devices.run("devices", "export", "-", "--format", "ndjson", "--app", "demo")
         #expect(stream.status == 0 && stream.output.split(separator: "\n").sorted() == lines.sorted())
 
-        // CSV cannot express devices with several tokens, so there is no file.
+        // CSV cannot express devices with several tokens, so the command fails and leaves no file.
         let csv = try await devices.run("devices", "export", folder.path + "/d.csv", "--app", "demo")
         #expect(csv.status == 1 && csv.error.contains("use --format ndjson"), "\(csv)")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/d.csv"))

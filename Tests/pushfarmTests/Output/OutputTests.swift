@@ -86,7 +86,7 @@ struct OutputTests {
                 2   short
 
                 """)
-        // In a narrower terminal the last column keeps 20 columns.
+        // In a terminal that is too narrow, the last column still gets a width of 20 characters.
         #expect(
             table.text(TextStyle(columns: 5)).contains("1   the job is not valid\n    JSON: expected a\n"))
         #expect(Table(["A": .left]).text(TextStyle(columns: 1)) == "A\n")

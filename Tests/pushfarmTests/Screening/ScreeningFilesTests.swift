@@ -24,8 +24,8 @@ struct ScreeningFilesTests {
         ScreeningFiles.Paths(tokens: tokens, good: good, invalid: invalid, rest: nil)
     }
 
-    /// Opens the files. A child that another test starts at this moment inherits the open files. The child keeps their
-    /// lock until it executes its program.
+    /// Opens the files. Tries again for 2 seconds while the files are locked: a child that another test starts at this moment
+    /// inherits the open files with their locks, and keeps the locks until the child executes its program.
     private func open(
         _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) throws(CommandFailure) -> ScreeningFiles {
@@ -71,7 +71,7 @@ struct ScreeningFilesTests {
         #expect(
             text(".good") == "aa\n" && text(".invalid") == "bb Unregistered 7\n"
                 && text(".rest") == "rr unseen\n")
-        // The state after a process is killed between writing lines and writing the record.
+        // The file has the same content as after a kill of a process that had written lines, but not yet the progress record.
         try Data("aa\ncc\nd".utf8).write(to: URL(fileURLWithPath: tokens + ".good"))
         let files = try open(record(run: "second"))
         #expect(files.isResumed && files.record.run == "first" && files.record.since == "2-0")

@@ -49,8 +49,8 @@ struct ScreeningTrackerTests {
                 ("token.invalid", ["reason": "Unregistered", "timestamp": "3000"]),
             ], .invalid(reason: "Unregistered", time: 3, wasKnown: false)
         ),
-        // A token counts as unregistered only if the farm reports the token as unregistered. In a wrong
-        // environment every token fails.
+        // A failed push alone does not prove that the token is invalid, because in a wrong environment the pushes to all tokens
+        // fail. Only the event `token.invalid` proves that the token is invalid.
         ([("push.failed", ["reason": "BadDeviceToken"])], .undecided(reason: "BadDeviceToken", cause: nil)),
         (
             [("push.failed", ["reason": "exhausted", "cause": "throttled"])],

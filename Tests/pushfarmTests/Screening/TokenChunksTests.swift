@@ -73,7 +73,7 @@ struct TokenChunksTests {
         let file = try folder.write(Tokens.make(5).joined(separator: "\n"), to: "t")
         var chunks = TokenChunks(file: file, survey: try TokenSurvey.of(file), size: 10)
         try folder.write(Tokens.make(5, seed: 2).joined(separator: "\n"), to: "t")
-        // A noncopyable value cannot be used in the macro's closure.
+        // `chunks` is noncopyable, so the closure of `#expect(throws:)` cannot use `chunks`.
         var message: String?
         do throws(CommandFailure) { _ = try chunks.next() } catch { message = error.message }
         #expect(message?.contains("was changed") == true)

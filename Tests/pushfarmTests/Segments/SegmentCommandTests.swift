@@ -6,7 +6,8 @@ import Testing
 
 /// The commands of `pushfarm segments`, on a private Redis.
 @Suite(.timeLimit(.minutes(5))) struct SegmentCommandTests {
-    /// 30 devices: multiples of 2 like sport, multiples of 3 are in Berlin, 5 of them get no pushes.
+    /// 30 devices with the numbers 0 to 29. Even numbers have the tag `sport`, and multiples of 3 are in Berlin. The last 5
+    /// devices have no address, so they get no pushes.
     private static func devices() throws -> StoredDevices {
         try StoredDevices(
             (0..<30).map { number in

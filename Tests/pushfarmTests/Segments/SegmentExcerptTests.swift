@@ -7,7 +7,7 @@ struct SegmentExcerptTests {
         ("tags:a", 0, "  tags:a\n  ^"),
         ("tag:a &", 7, "  tag:a &\n         ^"),
         ("tag:a\t\n?", 7, "  tag:a???\n         ^"),
-        // Positions are bytes; the mark is under the character.
+        // The position counts bytes. `ä` has two bytes and one column, so the mark is in an earlier column than the position.
         ("tag:ä ?", 7, "  tag:ä ?\n        ^"),
         ("", 0, "  \n  ^"),
         ("a", 99, "  a\n   ^"),

@@ -5,7 +5,7 @@ import Registry
 import RegistryTesting
 import Testing
 
-/// A private Redis with stored devices of the app demo, on which commands are run.
+/// A private Redis with stored devices of the app `demo`. Tests run commands that use this Redis.
 struct StoredDevices {
     private let server: RedisServer
     let redis: BlockingRedisClient

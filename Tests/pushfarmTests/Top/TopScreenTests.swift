@@ -7,7 +7,7 @@ struct TopScreenTests {
         "", "2", "3", "4", "\r", "3\r", "2\r", "4\r", "?", "p", "s", "r", "ss", "4\r\u{1B}", "3\r\r",
     ]
 
-    /// Models with half a minute of readings, by the number of alerts. All tests start with a copy.
+    /// Models with half a minute of readings, by the number of alerts. Each test starts with a copy of one of these models.
     private static let models = [0: readings(alerts: 0), 9: readings(alerts: 9)]
 
     private static func readings(alerts: Int) -> TopModel {
