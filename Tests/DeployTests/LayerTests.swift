@@ -5,8 +5,8 @@ import Testing
 /// The folders of Sources are layers. A target may import only targets of its own layer and of lower layers.
 struct LayerTests {
     private static let layers = ["Model", "Core", "Platform", "Processes"]
-    /// The libraries that a core may import besides targets of its own layer and of the model.
-    /// From Glibc, a core uses only mathematical functions such as exp and log.
+    /// The libraries that files in `Model` and `Core` may import besides targets of these layers. From Glibc, these files use
+    /// only mathematical functions such as exp and log.
     private static let pureLibraries: Set<String> = ["DequeModule", "Glibc"]
 
     private static func targets(of layer: String) throws -> Set<String> {

@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func `a task of the loop does not yield where it need not suspend`() async throws {
-        // Between a task's check of a state and its next suspension no other task runs, so the state stays unchanged.
-        // The farm's waits rely on this.
+        // After a task has checked a state, no other task of the loop runs until the first task suspends. So the state is still
+        // the same when the first task starts to wait. All waits in the farm rely on this order.
         let order = try await onLoop {
             let mailbox = Mailbox<String>()
             Loop.task {

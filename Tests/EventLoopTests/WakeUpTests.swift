@@ -3,7 +3,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WakeUpTests {
-    /// Work that ends when the test says so.
+    /// Work that runs until the test calls ``end()``.
     @Loop private final class Work {
         private(set) var begun = 0
         private(set) var running = 0

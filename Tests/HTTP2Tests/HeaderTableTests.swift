@@ -100,7 +100,7 @@ import Testing
         #expect(bytes == Self.bytes(encoded))
     }
 
-    /// RFC 7541, appendix C.2.3, and a case with a known name.
+    /// The example of RFC 7541, appendix C.2.3, and fields whose names are in the static table.
     @Test(arguments: [
         ("password", "secret", "1008 7061 7373 776f 7264 0673 6563 7265 74"),
         (":path", "/x", "1402 2f78"), ("authorization", "b", "1f08 0162"),

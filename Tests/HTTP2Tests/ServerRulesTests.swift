@@ -188,7 +188,8 @@ import Testing
         malformed("8.5", "CONNECT with a path", request((":method", "CONNECT"))),
     ]
 
-    /// Also sends the bytes in pieces of five: libnghttp2 counts each piece of a CONTINUATION frame's header, and allows eight.
+    /// The test sends the bytes at once, and then in pieces of five bytes. Smaller pieces would make libnghttp2 fail: it counts
+    /// the pieces in which the header of a CONTINUATION frame arrives, and allows eight.
     @Test(arguments: frameRules + streamRules + messageRules, [Int.max, 5])
     func `the server reacts to each broken rule`(rule: Rule, piece: Int) {
         var settings = SessionSettings()

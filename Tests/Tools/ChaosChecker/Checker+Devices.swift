@@ -1,8 +1,9 @@
 /// Checks whether a device had pushes in flight on two connections at a time. Pushes on two connections may overtake
 /// each other.
 ///
-/// A request is open for at least the time that the gateway needs for a response. The check ignores the bulk lane,
-/// because a high push may use another connection and overtake bulk pushes.
+/// Each request is open for at least ``Expectation/responseTime``. So if two requests for a token come on two connections within
+/// this time, both requests are in flight together. The check ignores the bulk lane, because a high push may use another
+/// connection and overtake bulk pushes.
 extension Checker {
     mutating func checkDevices() {
         guard let time = expectation.responseTime else { return }

@@ -7,7 +7,8 @@ extension Checker {
         var time: Int64 = 0
         var reported: Set<String> = []
         for note in evidence.notes {
-            // The observation may fall between Redis's restart and the moment when the run noticed the restart.
+            // Redis may have lost data since the last observation, and job records may then have smaller counts than before. The
+            // run may notice the restart of Redis later than an observation, so the checker compares time ranges.
             let between = min(time, note.at)...note.at
             if expectation.rollBacks.contains(where: { $0.away.overlaps(between) }) { before = [:] }
             time = note.at

@@ -3,7 +3,7 @@ extension Checker {
     mutating func checkProgress() {
         let deliveries = evidence.gateway.lazy.filter { $0.status == 200 }.map(\.at).sorted()
         for fault in evidence.faults {
-            // Only a later delivery proves that there were pushes to deliver.
+            // If no delivery follows the fault, perhaps no pushes were left, so the checker does not complain.
             guard let next = deliveries.first(where: { $0 >= fault.until }) else { continue }
             let time = next - fault.until
             verdict.recovery = max(verdict.recovery, time)

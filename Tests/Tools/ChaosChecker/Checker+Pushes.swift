@@ -73,7 +73,8 @@ extension Checker {
             verdict.falseClaims += claims - tally.delivered
             verdict.complain(.falseClaim, "job \(id) counts \(claims), the gateway \(tally.delivered)")
         }
-        // A response may be lost and the next attempt may fail. The "maybe" count covers this case.
+        // If the response to a delivered push is lost, the next attempt may fail, and then the push counts as failed. The job
+        // record counts these pushes in `maybe_duplicated` or with reason `unknown`.
         let doubtful = job.count("maybe_duplicated") + job.count("reason:unknown")
         if isExact, tally.missed > doubtful {
             verdict.complain(

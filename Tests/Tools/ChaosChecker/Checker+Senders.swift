@@ -39,7 +39,8 @@ extension Checker {
             left[former] = note.at
             current = note.connection
             guard let time = left[current], note.at - time < Checker.handOver else { return nil }
-            // After a worker's death, its connection may seem to return once. Only two living workers can return twice.
+            // One return proves nothing, because a dead worker's connection may seem to return once. Only if both connections
+            // have returned, two living workers send for the shard.
             defer { returns[current] = former }
             return returns[former] == current ? former : nil
         }

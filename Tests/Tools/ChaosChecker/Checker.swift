@@ -1,13 +1,13 @@
 /// Judges a run: compares the ledgers of producers and gateway with job records and events.
 ///
-/// The checker does not know how the farm works. A delivery needs the gateway's record. A failure needs a reason that the
-/// gateway gave.
+/// The checker does not know how the farm works. A delivery counts only if the gateway's ledger contains the delivery. A failure
+/// counts only if a response of the gateway, an option of the job or an injected fault explains the failure.
 package struct Checker {
     let evidence: Evidence
     let expectation: Expectation
     let pushes: JoinedPushes
     var verdict = Verdict()
-    /// The tokens that the gateway reported as unregistered or invalid.
+    /// The tokens that the gateway refused with status 410.
     let invalidTokens: Set<String>
 
     package static func judge(_ evidence: Evidence, _ expectation: Expectation) -> Verdict {

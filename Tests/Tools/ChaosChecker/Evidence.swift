@@ -1,6 +1,6 @@
 /// All records of a run. Times are milliseconds since 1970.
 package struct Evidence: Sendable {
-    /// The producers' notes, one producer after the other, each in the order of writing.
+    /// The notes of all producers. The notes of one producer stand together, in the order in which the producer wrote them.
     package var producers: [ProducerNote] = []
     /// The gateway's notes in the order of its ledger.
     package var gateway: [GatewayNote] = []
@@ -9,7 +9,8 @@ package struct Evidence: Sendable {
     /// The events in the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []
-    /// The shards of tokens, by the rule of docs/internals/sharding.md. The checker does not check unlisted tokens.
+    /// The shards of tokens, by the rule of docs/internals/sharding.md. The checker does not check the senders of tokens that are
+    /// missing here.
     package var shards: [String: Int] = [:]
     /// The keys that should be empty at the end but are not.
     package var leftovers: [String] = []
@@ -59,7 +60,7 @@ package struct GatewayNote: Equatable, Sendable {
     package var at: Int64
     package var connection: Int
     package var stream: Int
-    /// The job, which each push names as its collapse id.
+    /// The id of the push's job, which the push carries as its collapse id.
     package var job: String
     package var token: String
     /// The response's status; 0 if the gateway sent no response.

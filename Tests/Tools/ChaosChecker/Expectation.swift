@@ -1,6 +1,6 @@
 /// A reset of Redis to an earlier state.
 package struct RollBack: Sendable {
-    /// The time whose data may be lost, in milliseconds since 1970.
+    /// Redis may have lost the data that it wrote in this time range, in milliseconds since 1970.
     package var forgotten: ClosedRange<Int64>
     /// The time range from the last moment before Redis stopped until Redis replied again. In this range the job
     /// records changed back to the earlier state.

@@ -33,7 +33,7 @@ final class DrillFarm {
     /// Kills all processes of a host, as a power failure does.
     func destroy(_ host: String) { farm.coordinator(host).destroy() }
 
-    /// Waits until these hosts own the shards in equal parts, to within one shard.
+    /// Waits until these hosts own equal numbers of shards; a host may own one shard more than its equal part.
     func shared(by hosts: [String]) async throws {
         try await eventually("the shards are shared by \(hosts)", within: .seconds(60)) {
             var shares: [String: Int] = [:]

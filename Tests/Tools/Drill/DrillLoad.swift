@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// A producer with a fixed rate of tokens. Each job has the tokens of 0.05 s. Each token is used once.
+/// A producer with a fixed rate of tokens. Every 0.05 s, the producer pushes a job. Each token is used once.
 actor DrillLoad {
     private let socket: String
     private let rate: Int
@@ -16,7 +16,7 @@ actor DrillLoad {
 
     func stop() { isRunning = false }
 
-    /// Pushes jobs until the task is cancelled, and catches up after a delay.
+    /// Pushes jobs until ``stop()`` is called. After a delay, pushes the missed jobs without a pause.
     func run() async throws {
         let client = try BlockingRedisClient(socket)
         let size = max(1, rate / 20)

@@ -3,12 +3,12 @@ import FarmBench
 import Foundation
 
 /// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]` measures the farm and h2load at the same simulator.
-/// `quick` runs a hundredth of everything, for the bench's own tests.
+/// With `quick`, each measurement has a hundredth of its pushes; the tests of the bench use this option.
 ///
 /// `farm-bench guard [record] [file=FILE]` compares the worker's instructions per push with the recorded counts.
 /// `farm-bench profile` shows where the worker spends its time.
 ///
-/// `farm-bench draw=FILE keep=FOLDER` draws table and picture of a bench.json.
+/// `farm-bench draw=FILE keep=FOLDER` draws the table and the picture again from FILE, the `bench.json` of an earlier run.
 @main
 enum Main {
     static func main() async throws {

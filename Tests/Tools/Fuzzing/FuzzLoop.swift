@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Tries inputs until a time limit. Each run tries the same sequence.
+/// Tries inputs until a time limit. Runs with the same seed and corpus try the same inputs in the same order.
 package struct FuzzLoop {
     package struct Failure: Error, CustomStringConvertible {
         package let input: [UInt8]

@@ -19,7 +19,8 @@ extension FuzzTarget {
             let frame = Frame(front)
             guard let length = frame.length else {
                 guard frame.isWaiting else { return }
-                // A reader that waits for more bytes must also wait when it has fewer bytes.
+                // If the reader waits for more bytes after it has read `front`, it must also wait after a shorter prefix of
+                // `front`.
                 var random = SplitMix(seed: XXH64.hash(front, seed: 0))
                 let fewer = Array(front.prefix(Int(random.next() % UInt64(front.count))))
                 return try Violation.unless(Frame(fewer).isWaiting, "waits for more, and not for less")

@@ -13,7 +13,8 @@ extension FuzzTarget {
         var builder = ResultsBuilder()
         var isText = true
         for item in entry.items {
-            // The decoded item does not show which pushes its marks belong to, so the item cannot be compared.
+            // The decoded item does not show which pushes its marks belong to, so an encoding of this item may differ from the
+            // input.
             if !item.marks.isEmpty { isText = false }
             builder.rewrite(item, of: entry)
             for text in entry.texts(of: item)

@@ -35,7 +35,8 @@ extension FuzzTarget {
         try Violation.unless(again == expression, "\(text) is read as \(again)")
     }
 
-    /// Checks that a segment has only devices that get pushes, and that a segment and its negation divide them.
+    /// Checks that each device that gets pushes is either in a segment or in the segment's negation, and that no other device is
+    /// in one of them.
     private static func checkEvaluation(of expression: SegmentExpression) throws(Violation) {
         let terms = expression.terms
         try Violation.unless(terms.count <= SegmentExpression.mostTerms, "\(terms.count) terms")

@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Changes inputs at random. The plain loop makes new inputs this way, without the compiler's coverage data.
+/// Changes inputs at random. ``FuzzLoop`` gets its new inputs from this type, which uses no coverage data of the compiler.
 struct Mutator {
     private let words: [[UInt8]]
     private let longest: Int

@@ -17,8 +17,8 @@ struct ReferenceJSON: Equatable {
 
     /// Parses a text that the product accepted. Throws if Foundation refuses the text without a known reason.
     ///
-    /// Nil if Foundation refuses the text and may do so: Foundation refuses numbers outside the range of Double.
-    /// Foundation also treats a text as UTF-16 if the first bytes contain a NUL.
+    /// Nil if Foundation refuses the text and the text has a very long number: Foundation refuses numbers outside the range of
+    /// Double.
     init?(accepted bytes: [UInt8]) throws(Violation) {
         guard let text = ReferenceJSON(bytes) else {
             if Self.hasHugeNumber(bytes) { return nil }

@@ -6,8 +6,8 @@ struct GatewayConditions {
     /// The description in the picture.
     let words: String
 
-    /// The initial behaviour. With default settings the gateway responds after 50 ms and allows 100 streams a connection, so each
-    /// connection can carry 2,000 pushes a second.
+    /// The initial behaviour. With `start` and `options`, the gateway responds after 50 ms and allows 100 streams a connection,
+    /// so each connection can carry 2,000 pushes a second.
     static let start = ["latency 50ms"]
     static let options = ["--streams", "100"]
     static let all = [

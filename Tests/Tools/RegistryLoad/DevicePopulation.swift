@@ -1,7 +1,7 @@
 import RandomTesting
 import Registry
 
-/// Devices whose tags, zones and languages are unevenly distributed. The same device has the same tags each time.
+/// Devices whose tags, zones and languages are unevenly distributed. A device's number determines its tags, zone and language.
 struct DevicePopulation {
     struct Device {
         let number: Int
@@ -31,10 +31,10 @@ struct DevicePopulation {
     }
 }
 
-/// Texts, of which the n-th is n times rarer than the first.
+/// Draws texts at random. The first text is n times as frequent as the n-th text.
 struct UnevenChoice {
     private let texts: [String]
-    /// For each text, the sum of the weights up to it.
+    /// For each text, the sum of its weight and of the weights of all earlier texts. The n-th text has the weight 1/n.
     private let sums: [Double]
 
     init(_ texts: [String]) {

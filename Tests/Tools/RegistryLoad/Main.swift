@@ -4,8 +4,8 @@ import Foundation
 /// Redis's processor time for each registration and the bytes of each device.
 ///
 /// Devices have ids of 16 bytes, APNs tokens of 32 bytes, users of 8 bytes (two devices a user), and five tags each. Tags, zones
-/// and languages are unevenly distributed: the n-th is n times rarer than the first. `again` registrations of known devices with
-/// new tokens follow.
+/// and languages are unevenly distributed: the n-th is n times rarer than the first. After that, `again` of these devices are
+/// registered once more, with new tokens. Each call registers `take` devices.
 @main
 enum Main {
     static func main() throws {

@@ -6,7 +6,7 @@ import StoreProtocol
 
 /// Plans registrations and applies them to a private Redis.
 final class RegistryLoad {
-    /// What was used up so far.
+    /// The processor time since the start, and the memory in use.
     struct Usage {
         /// Redis's processor time in microseconds.
         var redis: Double
@@ -67,7 +67,7 @@ final class RegistryLoad {
         return try commands.map { _ in try client.receive() }
     }
 
-    /// This process's time on the processor in microseconds, which includes sending and reading.
+    /// The processor time of this process in microseconds. This time includes sending commands and reading replies.
     private static func processorTime() -> Double { Double(clock()) * 1e6 / Double(CLOCKS_PER_SEC) }
 
     func usage() throws -> Usage {

@@ -1,7 +1,7 @@
 /// Finds possible faults in a Swift file: negated conditions, changed constants, removed calls.
 ///
-/// The finder reads lines and not syntax. A fault that does not compile is found by the build and does not count. The finder
-/// skips lines without effect on behaviour (logs, comments, preconditions).
+/// The finder searches lines for patterns and does not parse Swift. So some faults do not compile, and ``MutantRun`` does not
+/// count them. The finder skips lines without effect on behaviour (logs, comments, preconditions).
 package struct MutantFinder {
     private let file: String
     private let lines: [String]
@@ -52,7 +52,7 @@ package struct MutantFinder {
         return changed
     }
 
-    /// Negates `if x {` and `guard x else {` when the condition is a single expression.
+    /// Negates the condition of an `if`, `guard` or `while` line when the condition is a single expression.
     private static func negations(_ line: String) -> [String] {
         for (start, end) in [("guard ", " else"), ("if ", " {"), ("while ", " {")] {
             let text = line.drop { $0 == " " }
@@ -131,7 +131,7 @@ package struct MutantFinder {
         String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// The places outside text where a word or an operator stands alone.
+    /// The places outside string literals where a word or an operator stands alone.
     private static func places(of word: String, in line: String) -> [Range<String.Index>] {
         line.ranges(of: word).filter { range in
             guard line[..<range.lowerBound].count(where: { $0 == "\"" }).isMultiple(of: 2) else {

@@ -6,7 +6,8 @@ import Foundation
 /// and at the next start if this process was killed.
 package struct MutantRun {
     package enum Verdict: Equatable {
-        /// The first test that failed, or the suite if it ended without a failed test.
+        /// A suite failed. The value is the first failed test, or the suite's pattern if no test failed, for example because the
+        /// suite crashed.
         case noticed(by: String)
         case survived
         case doesNotCompile
@@ -17,7 +18,7 @@ package struct MutantRun {
     private var backup: String { folder + "/original" }
     private var backupPath: String { folder + "/path" }
 
-    /// - Parameter folder: for the backup and for the output of builds and tests.
+    /// - Parameter folder: the folder for the backup and for the output of builds and tests.
     package init(folder: String, say: @escaping (String) -> Void) throws {
         (self.folder, self.say) = (folder, say)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -68,7 +69,7 @@ package struct MutantRun {
         case failure(String?)
     }
 
-    /// Runs `swift`. Ends tests at the first line that reports a failure, or after fifteen minutes.
+    /// Runs `swift` for at most fifteen minutes. Tests end at the first line that reports a failure.
     private func run(_ arguments: [String], log: String) throws -> End {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

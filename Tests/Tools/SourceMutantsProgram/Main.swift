@@ -6,9 +6,10 @@ import SourceMutants
 /// and prints the faults that no test notices. With `list`, the program only prints all faults, including those
 /// that do not compile.
 ///
-/// A FILE that ends with `.swift` stands for all its conditions, constants and calls. A folder stands for all Swift files in it.
-/// Any other file is a list of faults (see `MutantList`). `draw` chooses N faults at random, not counting faults that do not
-/// compile. `skip` skips the first N faults, to resume an earlier run of the same draw.
+/// If FILE ends with `.swift`, the program changes the conditions, constants and calls in this file. If FILE is a folder, the
+/// program does the same for all Swift files in it. Any other file is a list of faults (see `MutantList`). `draw` chooses N
+/// faults at random, not counting faults that do not compile. `skip` skips the first N faults, to resume an earlier run of the
+/// same draw.
 @main
 enum Main {
     static func main() throws {

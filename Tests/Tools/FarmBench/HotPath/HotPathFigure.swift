@@ -40,7 +40,8 @@ package struct HotPathFigure: Codable, Sendable, Hashable {
         var size: Double { now - before }
     }
 
-    /// The functions that grew by at least a thousandth of the total, the largest growth first.
+    /// The functions whose instructions grew by at least a thousandth of the earlier total; the function with the largest growth
+    /// comes first.
     package func grown(since other: HotPathFigure) -> [Growth] {
         let all = functions.map { name, now in
             Growth(name: name, before: other.functions[name] ?? 0, now: now)

@@ -4,14 +4,14 @@ import Foundation
 
 /// Runs a worker of the release build under callgrind, with Redis and a simulator outside callgrind.
 ///
-/// The worker is so slow under callgrind that all its input is always ready, so each run executes the same
-/// instructions. A second run with fewer pushes measures the start of the farm. The count is the difference of the two
-/// runs.
+/// The worker is so slow under callgrind that its next input is always ready, so each run executes the same instructions. A
+/// second run with fewer pushes also contains the start of the farm. The count is the difference of the two runs, so it does not
+/// contain the start.
 package struct HotPathRun {
     private static let (few, many) = (8_000, 40_000)
     private static let jobSize = 1_000
-    /// The worker's periodic functions, which the count excludes. Under callgrind the worker is so slow that these
-    /// functions run too often for each push.
+    /// The worker's periodic functions, which the count excludes. Under callgrind a push takes so long that these functions run
+    /// more often per push than without callgrind.
     private static let byTheClock = ["releaseIdleCode", "lookAfterApps", "sendNumbers"]
 
     package init() {}

@@ -1,4 +1,4 @@
-/// The part of the bench that a run executes, and the number of pushes.
+/// How many rounds a run of the bench has, how many pushes a round has, and where the logs are.
 package struct BenchPlan: Sendable {
     package var rounds: Int
     /// The divisor of every number of pushes.

@@ -1,6 +1,7 @@
 /// Jobs as the bytes of RPUSH commands, prepared before the measurement starts.
 package struct PreparedJobs: Sendable {
-    /// `values` renders the payloads of `payloadEach` from one payload with a placeholder.
+    /// With `samePayload`, all pushes of a job share a payload. With `payloadEach`, each push has its own payload. With `values`,
+    /// the job has a template, and each push has values that make the same payloads as `payloadEach`.
     package enum Kind: Sendable { case samePayload, payloadEach, values }
 
     /// Pieces of several commands that are sent at once.
@@ -17,7 +18,7 @@ package struct PreparedJobs: Sendable {
         fields: String = ""
     ) {
         self.pushes = pushes
-        // A piece has about a megabyte, or the size that docs/jobs.md advises.
+        // A piece has at most 500 jobs and about 16,000 pushes, which is about a megabyte of tokens.
         let perPiece = max(1, min(500, 16_000 / jobSize))
         var (piece, commands) = ([UInt8](), 0)
         for start in stride(from: 0, to: pushes, by: jobSize) {

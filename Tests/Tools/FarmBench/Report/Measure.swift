@@ -1,10 +1,11 @@
-/// A value that is read from the rounds of a case, with its bar.
+/// A value that is read from the rounds of a case, with its target.
 package struct Measure: Sendable {
     let title: String
     let unit: String
     /// The value's name in the rounds.
     let value: String
-    /// The name of the reference value. With a reference the bar applies to the ratio of the two values within each round.
+    /// The name of the reference value. If there is a reference, the bar applies to the ratio of the value to the reference
+    /// value; the ratio is computed for each round.
     var reference: String?
     /// The title of the reference.
     var referenceTitle = "h2load"
