@@ -39,8 +39,8 @@ extension Checker {
             left[former] = note.at
             current = note.connection
             guard let time = left[current], note.at - time < Checker.handOver else { return nil }
-            // One return proves nothing, because a dead worker's connection may seem to return once. Only if both connections
-            // have returned, two living workers send for the shard.
+            // One return proves nothing: a shard also returns to the first connection if the worker that took the shard over has
+            // died. Only if both connections have returned, two living workers send for the shard.
             defer { returns[current] = former }
             return returns[former] == current ? former : nil
         }

@@ -2,7 +2,8 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// Runs all scenarios in turn, each for its share of the time. The mixture of faults gets the remaining time.
+/// Runs all scenarios in turn, each for its share of the time. In the remaining time, repeats the scenario with a mixture of
+/// faults.
 @Loop struct ScenarioSeries {
     let minutes: Double
     let seed: UInt64

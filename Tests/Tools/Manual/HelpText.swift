@@ -39,7 +39,7 @@ struct HelpText: Equatable {
             .split { $0.allSatisfy(\.isWhitespace) }.map(Array.init)
     }
 
-    /// Keeps lines that are indented or have columns, and makes prose of other lines.
+    /// Keeps the lines of a paragraph if one of them is indented or has columns. Makes prose of any other paragraph.
     private static func block(_ lines: [String]) -> Block {
         let isLiteral = lines.contains { line in
             line.hasPrefix("  ") || line.drop { $0 == " " }.contains("   ")

@@ -9,7 +9,7 @@ struct Roff {
         text = ".TH \"\(title)\" \(section) \"\(date)\" \"\(source)\" \"\(manual)\"\n.nh\n.ad l\n"
     }
 
-    /// Whether the last line is a heading. The text after a heading is a paragraph without a macro.
+    /// Whether the last line is a heading. Text that follows a heading needs no macro to begin a paragraph.
     private var isAtStart: Bool {
         guard let line = text.split(separator: "\n").last else { return false }
         return line.hasPrefix(".SH") || line.hasPrefix(".SS")

@@ -5,7 +5,7 @@ package struct Experiment: Sendable {
     package let letter: String
     package let title: String
     package let tokens: ExperimentTokens
-    /// Commands for the simulator's control socket.
+    /// Control commands that the simulator executes at its start.
     package var faults: [String] = ["binary delay 300ms-700ms"]
     /// The number of sender processes, which share the tokens by a hash.
     package var senders = 1
@@ -28,8 +28,8 @@ package struct Experiment: Sendable {
     package var longest: Double?
     /// The farm's target: the most connections that may be open at a time; nil without a target.
     package var mostConnections: Int?
-    /// The seconds that one dial takes. The farm's time limit is 1.3 times the time that all dials take when all
-    /// connections dial all the time.
+    /// The seconds that one dial takes. The farm may take at most 1.3 times as long as its dials would take if all connections
+    /// dialled all the time.
     package var dialSeconds: Double?
     /// The number of connections of a host in experiments that set no number.
     package static let usualConnections = 56

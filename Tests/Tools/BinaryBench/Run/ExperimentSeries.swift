@@ -4,8 +4,8 @@ import Foundation
 /// wait. The farm then runs alone.
 package struct ExperimentSeries: Sendable {
     package let experiments: [Experiment]
-    /// How many seconds the historic sender that waits after each push may send in each experiment. The rest of the
-    /// list is extrapolated.
+    /// The historic sender that waits after each push is slow. In each experiment it sends only for this number of seconds, and
+    /// the result for the whole list is extrapolated.
     package let budget: Double
 
     /// Whether to run only the farm, without the historic senders.

@@ -93,7 +93,8 @@ package import Transport
         near.isReading = true
     }
 
-    /// Passes callbacks of the listener to the proxy, because the listener is created first.
+    /// Passes callbacks of the listener to the proxy. The listener is created before the proxy, so its callback cannot refer to
+    /// the proxy directly.
     @Loop private final class Relay {
         weak var proxy: FaultProxy?
     }

@@ -5,7 +5,7 @@ package struct LinkFaults: Equatable, Sendable {
         package var delay = Duration.zero
         /// Bytes a second; nil means no limit.
         package var rate: Int?
-        /// Whether all bytes are delayed, as with dropped packets. After the fault, the delayed bytes arrive.
+        /// Whether the proxy holds all bytes back, as if the network dropped all packets. After the fault, these bytes arrive.
         package var isBlocked = false
 
         package init(delay: Duration = .zero, rate: Int? = nil, isBlocked: Bool = false) {

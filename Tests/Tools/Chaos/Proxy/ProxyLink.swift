@@ -8,7 +8,7 @@ import Transport
         case finish
         /// Both sides see a reset.
         case reset
-        /// The far side sees an orderly end. The near side keeps its connection and receives nothing more.
+        /// The server sees an orderly end (FIN). The client keeps its connection and receives nothing more.
         case halfOpen
     }
 

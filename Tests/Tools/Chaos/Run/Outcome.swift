@@ -31,7 +31,7 @@ package struct Outcome: Sendable {
             + (isGood ? "  good" : "  FAILED")
     }
 
-    /// Pads a text on the left, or with a negative width on the right.
+    /// Pads a text to `width` characters: on the left, or on the right if `width` is negative.
     private static func pad(_ text: String, _ width: Int) -> String {
         let room = String(repeating: " ", count: max(0, abs(width) - text.count))
         return width < 0 ? text + room : room + text

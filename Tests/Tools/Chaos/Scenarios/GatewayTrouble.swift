@@ -42,8 +42,8 @@ extension Scenario {
         ) { stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
-            // The gateway may refuse a stream above the new limit before its request is complete. The gateway's ledger
-            // then lacks the stream.
+            // If a stream exceeds the new limit, the gateway may refuse the stream before the request is complete. Then the
+            // stream is not in the gateway's ledger.
             stage.expectation.streamsAreWhole = false
             try await stage.fault("goaway") {
                 try stage.gateway.control("goaway 50")

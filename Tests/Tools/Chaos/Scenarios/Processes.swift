@@ -82,8 +82,8 @@ extension Scenario {
             try await stage.pause(.seconds(2))
             let host = stage.hosts[0]
             stage.expectDoubles(host.pids(.worker).count)
-            // Stopped workers may have written pushes that leave the host only when the workers continue. Other workers
-            // send for the same shards by then.
+            // Stopped workers may have written pushes that leave the host only when the workers continue. At that time, other
+            // workers already send for the same shards.
             stage.expectation.hasOneSender = false
             stage.expectation.recovery = 40_000
             try await stage.fault("stop host") {
@@ -96,8 +96,8 @@ extension Scenario {
         },
     ]
 
-    /// One rule for each failpoint that can kill a worker. A worker sends other pushes before each kill, because repeated kills
-    /// by the same single push look like poison.
+    /// One rule for each failpoint. Each rule kills one process. Between kills, workers send other pushes, because repeated kills
+    /// by the same push would look like poison.
     static var pointRules: [String] {
         points.enumerated().map { index, point in "\(point.name):kill:\(point.probability):\(index):1" }
     }

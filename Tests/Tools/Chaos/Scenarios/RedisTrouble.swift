@@ -26,8 +26,8 @@ extension Scenario {
             Scenario(9, "stop Redis for 20 s", .with { $0.connections = 4 }) { stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
-                // The client abandons a connection after a timeout. Redis may have executed the calls on the abandoned
-                // connection.
+                // The farm's processes abandon connections to Redis after a timeout. Then it is unknown whether Redis has
+                // executed the calls on these connections.
                 try await stage.fault("stop Redis") {
                     stage.redis.process.signal(SIGSTOP)
                     try await stage.pause(.seconds(stage.scale.isShort ? 14 : 20))
@@ -106,9 +106,11 @@ extension Stage {
             try handle.close()
             try await redis.restart()
             let end = WallTime.now
-            // The file's size was measured at `start`. The file may have lacked the data of the second before.
+            // The size was measured at `start`. At this time, the data of the last second may have been missing in the file, so
+            // this data may be lost too.
             expectation.rollBacks.append(RollBack(forgotten: start - 1_100...end, away: stopped...end))
-            // All pushes that were settled after the measurement of the size are open again.
+            // Pushes that were settled after the measurement of the size are open again, so the farm may deliver them a second
+            // time.
             let sent = try deliveries(since: start - 1_100)
             expectation.doubles += sent + hosts.count * options.workers * Stage.window
             expectation.keepsOrder = false
@@ -138,7 +140,7 @@ extension Stage {
             for _ in 0..<2_000 where producers[0].refusals < before + 3 { await push(500) }
             if producers[0].refusals < before + 3 { complain("Redis refused no job") }
             try gateway.control("latency 20ms")
-            // The farm delivers all accepted pushes, also while producers are told to wait.
+            // Redis refuses further jobs now, but the farm must deliver all accepted pushes.
             let accepted = await observer.observe() ?? [:]
             try await eventually("the backlog drains while memory is full", within: .seconds(90)) {
                 let now = await observer.observe() ?? [:]

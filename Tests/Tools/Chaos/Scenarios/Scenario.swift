@@ -24,7 +24,8 @@ package struct Scenario: Sendable {
 }
 
 extension Stage {
-    /// Repeats an action, with delays, for the duration of the scale. Runs the action at least once.
+    /// Repeats an action, with a delay after each run, until the time for faults (`scale.span`) has passed. Runs the action at
+    /// least once.
     func again(every pause: Duration, _ body: () async throws -> Void) async throws {
         let end = ContinuousClock.now + scale.span
         repeat {

@@ -49,8 +49,8 @@ import RedisProtocol
         let bytes =
             used.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
             .flatMap { Double($0.dropFirst(12)) } ?? 0
-        // The stream is filled at the start with small entries. Larger entries replace the small entries within
-        // hours.
+        // The memory of the events stream is a series of its own: at the start, the run fills the stream with small entries, and
+        // within hours larger entries replace them. So this memory grows although the stream does not get longer.
         let events = try await redis.call(
             ["MEMORY", "USAGE", "{pushfarm:demo}:events", "SAMPLES", "0"], within: .seconds(10)
         ).integer.map(Double.init)

@@ -43,7 +43,7 @@ package struct Series: Sendable {
         return Self.median(slopes) * 3600
     }
 
-    /// Whether the series does not grow: the slope adds at most a tenth of the value over the run, or stays within the noise.
+    /// Whether the series does not grow: over the run, the slope adds at most a tenth of the median, or at most the noise.
     package var isFlat: Bool {
         let span = (settled.last?.time ?? 0) - (settled.first?.time ?? 0)
         return slope * span / 3600 <= max(unit.noise, median / 10)

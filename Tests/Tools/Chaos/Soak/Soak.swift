@@ -25,8 +25,7 @@ import Foundation
     private var kills = 0
     private var accepted = 0
     private var jobs: Set<String> = []
-    /// The number of pushes of each job for which Redis sent no timely reply, by job id. The farm may have accepted
-    /// such a job or not.
+    /// Jobs for which Redis sent no timely reply: the number of pushes by job id. It is unknown whether the farm has these jobs.
     private var unknown: [String: Int] = [:]
 
     /// Bounded resources: events, job records, suppressed tokens, refused jobs.
@@ -102,7 +101,7 @@ import Foundation
             if end != .exited(0) { complaints.append("the coordinator, after SIGTERM: \(end)") }
         }
         let atGateway = try stage.gateway.counter("accepted")
-        // The events show the outcome of a job without a reply.
+        // If an event says that a job without a reply is finished, the farm has accepted this job.
         for job in ledger.finished {
             guard let pushes = unknown[job] else { continue }
             jobs.insert(job)

@@ -74,13 +74,13 @@ package import Foundation
     /// All living processes except the coordinator.
     var children: [pid_t] { (former + [coordinator]).flatMap(\.descendants) }
 
-    /// Sends a signal to the coordinator and all its children.
+    /// Sends a signal to all coordinators of the host and all their children.
     package func signalAll(_ number: Int32) {
         for child in former where !child.descendants.isEmpty { _ = kill(-child.pid, number) }
         if !hasEnded { _ = kill(-coordinator.pid, number) }
     }
 
-    /// Sends a signal to the coordinator or its successor.
+    /// Sends a signal to every living coordinator of the host; during an upgrade there are two.
     package func signal(_ number: Int32) {
         for pid in leaders { _ = kill(pid, number) }
     }

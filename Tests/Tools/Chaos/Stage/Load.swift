@@ -2,7 +2,7 @@ import ChaosChecker
 import FarmHarness
 import RandomTesting
 
-/// Makes jobs with overlapping tokens, so that the checker sees their order.
+/// Makes jobs. Several jobs have the same token, so that the checker can check the order of their pushes.
 struct Load {
     /// The share of unregistered tokens, in percent.
     var deadShare = 2
@@ -29,7 +29,7 @@ struct Load {
     ) {
         count += 1
         let id = given ?? "\(name)-\(count)"
-        // The tokens of a job: a range of the ring of tokens, without some tokens of the range.
+        // The tokens of a job are a range of all tokens; after the last token, the range continues with the first token.
         let start = Int.random(in: tokens.indices, using: &random)
         let chosen = (0..<min(size, tokens.count)).map { tokens[(start + $0) % tokens.count] }
         var promise = ProducerNote.Promise(tokens: chosen)

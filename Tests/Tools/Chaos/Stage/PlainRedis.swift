@@ -6,7 +6,7 @@ import Transport
 /// A plain Redis connection, independent of the farm's code, with a timeout for each reply.
 @Loop package final class PlainRedis {
     package enum Failure: Error {
-        /// The connection was lost. Redis may have executed the command or not.
+        /// The connection was lost, or a reply did not arrive in time. Redis may have executed the command or not.
         case lost
     }
 

@@ -10,7 +10,7 @@ import Transport
     package struct Options: Sendable {
         package var hosts = 1
         package var workers = 2
-        /// Commands for the simulator's control socket.
+        /// Control commands that the simulator executes at its start.
         package var gateway = ["latency \(Stage.latency)ms", "streams 100"]
         /// The number of connections of each worker. With one connection the gateway's ledger shows which worker sends a shard.
         package var connections = 1
@@ -70,7 +70,8 @@ import Transport
         self.scale = scale
         random = SplitMix(seed: seed)
         expectation.hasOneSender = options.connections == 1
-        // Clocks count whole milliseconds, and timers may fire a millisecond early.
+        // Clocks count whole milliseconds, and timers may fire a millisecond early. So a response may seem to come two
+        // milliseconds too early.
         expectation.responseTime = Int64(Self.latency - 2)
         folder = try TestFolder()
         try FileManager.default.createDirectory(

@@ -1,8 +1,8 @@
 import FarmHarness
 import Foundation
 
-/// Measures the memory for a large backlog. Redis needs some bytes for each token. The farm's processes need no memory
-/// for tokens that wait in Redis.
+/// Measures the memory for a large backlog. Tokens that wait in Redis need memory of Redis, but no memory of the farm's
+/// processes.
 struct Memory: BenchCase {
     let key = "memory"
     let title = "a backlog of 10,000,000 tokens in jobs of 1,000, two workers; the greatest at work"
@@ -77,7 +77,7 @@ struct Memory: BenchCase {
 
     /// The largest resident memory among some processes, in MB.
     ///
-    /// - Parameter field: the name of the field of /proc/PID/status with the current or with the greatest value.
+    /// - Parameter field: a field of /proc/PID/status: `VmRSS:` for the current size, or `VmHWM:` for the greatest size so far.
     private static func resident(_ processes: [pid_t], _ field: String) -> Double {
         let sizes = processes.map { pid in
             let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()

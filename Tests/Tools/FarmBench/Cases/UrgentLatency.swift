@@ -25,7 +25,8 @@ struct UrgentLatency: BenchCase {
         return round
     }
 
-    /// The bulk job's rate is measured from the arrival of its first tenth until the last sample has arrived.
+    /// The measurement of the bulk job's rate starts when a tenth of the job has arrived. It ends after the last sample or, if
+    /// there are no samples, when seven tenths of the job have arrived.
     private func measure(
         _ number: Int, isAlone: Bool, _ plan: BenchPlan, _ cores: Cores, into round: inout Round
     ) async throws {

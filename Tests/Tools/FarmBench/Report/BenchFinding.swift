@@ -18,7 +18,7 @@ package struct BenchFinding: Codable, Sendable, Hashable {
         missing = measures.filter { $0.bar != nil && !found.contains($0.title) }.map(\.title)
     }
 
-    /// The bars without a measured value.
+    /// The titles of measures that have a bar and no measured value.
     package let missing: [String]
 
     package var broken: [String] {

@@ -24,7 +24,7 @@ package struct Figure: Codable, Sendable, Hashable {
         return areCoresFull || bar.isReached(by: judged)
     }
 
-    /// The figure in relation to its bar: 1 just reaches the bar, and more is better. Nil without a bar.
+    /// How well the figure reaches its bar: 1 if the figure equals the bar, and more if the figure is better. Nil without a bar.
     package var margin: Double? {
         guard let bar, let judged, judged > 0, bar.limit > 0 else { return nil }
         return switch bar {

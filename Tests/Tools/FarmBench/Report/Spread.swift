@@ -13,7 +13,8 @@ package struct Spread: Codable, Sendable, Hashable {
         (least, greatest) = (first, last)
     }
 
-    /// The smallest of `values` that is greater than or equal to this share of the values; nil for an empty list.
+    /// The percentile of `values`: the smallest value for which at least this share of the values is equal or smaller. Nil for an
+    /// empty list.
     package static func percentile(_ share: Double, of values: [Double]) -> Double? {
         let sorted = values.sorted()
         guard !sorted.isEmpty else { return nil }

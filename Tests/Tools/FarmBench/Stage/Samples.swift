@@ -10,8 +10,8 @@ struct Samples {
     private let count: Int
     private let rest: ClosedRange<Int>
 
-    /// - Parameter rest: microseconds between two pushes, evenly distributed, so that the pushes arrive in all states
-    ///   of the farm.
+    /// - Parameter rest: the shortest and the longest delay between two pushes, in microseconds. Delays are random, so that the
+    ///   pushes arrive in all states of the farm.
     init(_ count: Int, rest: ClosedRange<Int>) { (self.count, self.rest) = (count, rest) }
 
     /// Pushes all samples.
