@@ -47,7 +47,8 @@ extension Batches {
         }
     }
 
-    /// The content of a results entry, one line for each push. If a push has no name, its line has the job and the outcome.
+    /// The content of a results entry, one line for each push. A line begins with the number of the push's token. If the entry
+    /// has no token of a delivered push, the line has only the job and the outcome.
     static func lines(_ bytes: [UInt8]) throws -> [String] {
         let entry = try ResultsEntry(decoding: bytes)
         func named(_ tokens: Range<Int>, _ text: String) -> [String] {

@@ -2,10 +2,10 @@
 
 /// A deliberate fault in the window's logic, which the simulation must notice.
 ///
-/// Two changes of the logic are not mutants, because they are no faults.
-/// The first change uses a credit that Redis has forgotten: a report that requests the map from a restored Redis contains the old
-/// credit and so restores it. The second change drops outcomes after a batch becomes stale, which keeps the accounting correct,
-/// because the new owner of the batch reports an outcome. `LostOwnershipTests` checks the duplicates.
+/// Two changes of the logic are not mutants, because the farm works correctly with them. With the first change, the window uses a
+/// credit that Redis has forgotten. This is correct because the next report to the restored Redis contains the old credit, so
+/// Redis knows the credit again. With the second change, the window drops outcomes of a batch that has become stale. The
+/// accounting stays correct, because the new owner of the batch reports an outcome. `LostOwnershipTests` checks the duplicates.
 struct DeliveryWindowMutant: Sendable, CustomStringConvertible {
     let description: String
     private let fault: InjectedDeliveryFault

@@ -66,8 +66,8 @@ struct DeliveryWindowOrderTests {
         window.accept(given(1))
         window.assign([:])
         let first = try #require(returned().first)
-        // Before Redis replies to the return of batch 1, the worker owns the shard again.
-        // It gets batch 2, whose first checkout was lost.
+        // Before Redis replies to the return of batch 1, the worker owns the shard again. Then the worker gets batch 2, because
+        // the reply to an earlier checkout of batch 2 was lost.
         window.assign([3: Self.token])
         window.accept(given(2))
         window.accept(given(3, lane: "b"))

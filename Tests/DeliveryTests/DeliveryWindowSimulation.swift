@@ -292,7 +292,7 @@ struct DeliveryWindowSimulation {
         }
     }
 
-    /// Ends the connection. The connection is lost. Redis executes only some of the calls in flight, and no call gets a reply.
+    /// Ends the connection. Redis executes only some of the calls in flight, and the worker gets no reply to any of these calls.
     private mutating func disconnect() {
         isConnected = false
         let calls = wire
@@ -327,7 +327,7 @@ struct DeliveryWindowSimulation {
         guard let moment = past.indices.randomElement(using: &random) else { return }
         redis = past[moment].redis
         past.removeSubrange(moment...)
-        // Redis never returns a batch that it forgot.
+        // Redis never gives a worker a batch that Redis has forgotten, so these batches are finished.
         for id in Set(known.map(\.batch)) where redis.batches[id] == nil { finished(id) }
         for place in shown where redis.batches[place.batch]?.isOpen[safe: place.position] == true {
             shown.remove(place)
@@ -422,7 +422,7 @@ struct DeliveryWindowSimulation {
         giveBackShards()
         for _ in 0..<3000 {
             try step()
-            // The coordinator reclaims batches whose worker, according to Redis, is another worker.
+            // The coordinator reclaims batches that, according to Redis, belong to another worker.
             if chance(50) {
                 change { redis in
                     for (shard, ids) in redis.flight {

@@ -38,7 +38,7 @@ private struct RouteSimulation {
     ]
     private var carried: [[Flying]] = [[], [], []]
     private(set) var wasSpread = false
-    /// The number of devices. Many batches share few devices.
+    /// The number of devices. The smaller this number, the more batches have a device in common.
     private let devices: Int
     private static let window = 12
 

@@ -154,8 +154,8 @@ import Testing
             let first = try await test.send()
             first.write(TestFrame.good(1).bytes + [7] + TestFrame.good(2).bytes)
             #expect(await first.untilEnd() == reply(128, 0))
-            // The frame has an identifier and then an unknown item, so the reply contains the identifier.
-            // The gateway could read the frame behind it.
+            // The frame has an identifier and then an unknown item, so the reply contains the identifier. The next frame is
+            // readable, but the gateway discards it.
             let second = try await test.send()
             second.write(bytes("02 0000000b 03 0004 00000009 09 0001 00") + TestFrame.good(3).bytes)
             #expect(await second.untilEnd() == reply(128, 9))

@@ -8,7 +8,8 @@ import Testing
     private static let background = [("apns-push-type", "background"), ("apns-priority", "5")]
     private static let payload = #"{"aps":{"content-available":1},"edition":"ed-1"}"#
 
-    /// Options with devices that start the app for each push at once. A night of the model takes seconds.
+    /// Options with devices that start the app for each push at once. For the devices, time passes 1,000 times as fast, so a
+    /// simulated night takes less than a minute.
     private static func options(
         _ change: (inout DeviceProfile) -> Void = { _ in }, also: (inout SimulatorOptions) -> Void = { _ in }
     ) -> SimulatorOptions {
@@ -86,7 +87,8 @@ import Testing
             }
             #expect((devices["discarded"] as? [String: Int])?["not_stored"] == 1)
             #expect((devices["discarded"] as? [String: Int])?.values.reduce(0, +) == 2)
-            // Devices change their conditions by the hour: the alert of the start and one push remain.
+            // A device that still has a push waits for the next hourly change of its conditions. These are the device with the
+            // alert of the start and the device whose push has not expired.
             #expect(devices["future_events"] as? Int == 2)
         }
     }

@@ -111,7 +111,7 @@ import Transport
         return try ThrowAwayAuthority(pem: Array(try Data(contentsOf: file)))
     }
 
-    /// Makes the value of an `authorization` header. With the default arguments the gateway accepts it.
+    /// Makes the value of an `authorization` header. With the default arguments, the gateway accepts this header.
     func authorization(
         key: String = SimulatorCredentials.keyID, team: String = SimulatorCredentials.teamID,
         age: Int64 = 0, file: String? = nil
@@ -147,7 +147,7 @@ import Transport
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Waits until a condition of the gateway is true. Polls it, because no event reaches the test.
+    /// Waits until a condition of the gateway is true. The function polls the condition, because no event reports it to the test.
     func until(_ isTrue: () -> Bool) async throws {
         let limit = ContinuousClock.now + .seconds(60)
         while !isTrue() {

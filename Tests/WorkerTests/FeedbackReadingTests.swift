@@ -28,7 +28,7 @@ import Testing
                 known: SuppressionLists(store, life: 86_400, log: Logger(label: "test")),
                 ended: { _, _ in })
             reading.start(nil, proxy: nil)
-            // The system offers more buffer space for a socket that is read faster.
+            // The worker first reads a megabyte, because the system gives larger buffers to a socket that is read fast.
             #expect(
                 await until {
                     service.serve()

@@ -27,7 +27,7 @@ import Testing
             #expect(exclusiveTurn.maySend(other))
             (suspect.hasSuspectInFlight, suspect.hasNothingInFlight) = (true, false)
             #expect(exclusiveTurn.maySendSuspect(suspect), "the rest of its group")
-            // The app cannot send now, because its lease may have expired or its credentials may be invalid.
+            // Now the app cannot send its suspect, as if its lease had expired or its credentials were invalid.
             suspect.hasSuspect = false
             #expect(exclusiveTurn.isWanted && !exclusiveTurn.maySend(other) && exclusiveTurn.maySend(suspect))
             exclusiveTurn.noteResponse(to: suspect)

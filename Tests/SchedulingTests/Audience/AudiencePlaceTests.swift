@@ -33,7 +33,7 @@ struct AudiencePlaceTests {
             counts[place.cohort(of: 8)] += 1
             if place.isAmongFirst(0.1) { ofStage[place.cohort(of: 8)] += 1 }
         }
-        // Within five standard deviations of 5,000 and of 500.
+        // The counts must be within five standard deviations of 5,000 and of 500.
         #expect(counts.allSatisfy { abs($0 - 5_000) < 331 }, "\(counts)")
         #expect(ofStage.allSatisfy { abs($0 - 500) < 111 }, "\(ofStage)")
     }

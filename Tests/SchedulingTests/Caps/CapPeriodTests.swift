@@ -36,7 +36,7 @@ struct CapPeriodTests {
             "Europe/Berlin", "2027-01-02T12:00Z", .week, "2026-12-28 00:00", "2026-12-27T23:00Z",
             "2027-01-03T23:00Z"
         ),
-        // Clocks set forward: a short day, and a week of 167 hours.
+        // The clocks are set forward: this day is shorter, and this week has 167 hours.
         (
             "Europe/Berlin", "2026-03-29T12:00Z", .day, "2026-03-29 00:00", "2026-03-28T23:00Z",
             "2026-03-29T22:00Z"
@@ -53,7 +53,7 @@ struct CapPeriodTests {
             "Australia/Lord_Howe", "2026-10-03T15:45Z", .hour, "2026-10-04 02:00", "2026-10-03T15:30Z",
             "2026-10-03T16:00Z"
         ),
-        // Clocks set back: one hour of two hours, and a day of 25 hours.
+        // The clocks are set back: the period of the repeated hour lasts two hours, and this day has 25 hours.
         (
             "Europe/Berlin", "2026-10-25T00:10Z", .hour, "2026-10-25 02:00", "2026-10-25T00:00Z",
             "2026-10-25T02:00Z"

@@ -28,7 +28,7 @@ struct CronExpressionTests {
         ("0 6 * * 0", "UTC", "2026-11-27T07:00Z", ["2026-11-29T06:00Z", "2026-12-06T06:00Z"]),
         ("0 0 1 JAN *", "UTC", "2026-11-27", ["2027-01-01", "2028-01-01"]),
         ("0 0 31 * *", "UTC", "2026-11-27", ["2026-12-31", "2027-01-31", "2027-03-31"]),
-        // Either kind of day, if the expression restricts both.
+        // If the expression restricts both the day of the month and the day of the week, one matching day is enough.
         (
             "0 0 13 * fri", "UTC", "2026-11-27T12:00Z",
             ["2026-12-04", "2026-12-11", "2026-12-13", "2026-12-18"]
@@ -40,7 +40,7 @@ struct CronExpressionTests {
         // The longest search.
         ("0 0 29 2 *", "UTC", "2096-02-29", ["2104-02-29", "2108-02-29"]),
         ("59 23 31 12 *", "UTC", "2026-12-31T23:59Z", ["2027-12-31T23:59Z"]),
-        // Clocks set forward: once, at the first time after the gap.
+        // The clocks are set forward: the expression starts once, at the first time after the gap.
         ("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00Z", ["2026-03-29T01:00Z", "2026-03-30T00:30Z"]),
         (
             "0,15,30 2 * * *", "Europe/Berlin", "2026-03-28T12:00Z",
@@ -53,7 +53,7 @@ struct CronExpressionTests {
             ["2026-10-03T15:30Z", "2026-10-04T15:15Z"]
         ),
         ("0 0 * * *", "America/Sao_Paulo", "2018-11-03T12:00Z", ["2018-11-04T03:00Z", "2018-11-05T02:00Z"]),
-        // Clocks set back: once, the first time.
+        // The clocks are set back: the expression starts once, when the local time occurs for the first time.
         ("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00Z", ["2026-10-25T00:30Z", "2026-10-26T01:30Z"]),
         ("30 2 * * *", "Europe/Berlin", "2026-10-25T01:00Z", ["2026-10-26T01:30Z"]),
         ("*/30 * * * *", "Europe/Berlin", "2026-10-25T00:00Z", ["2026-10-25T00:30Z", "2026-10-25T02:00Z"]),
@@ -90,7 +90,7 @@ struct CronExpressionTests {
                 starts.insert(next)
                 time = next
             }
-            // The same starts, from the local times.
+            // The test computes the same starts from all local times that match the expression.
             let days = rules.localTime(at: first).date.dayNumber - 1...rules.localTime(at: end).date.dayNumber
             let wanted = Set(
                 days.flatMap { day in

@@ -135,8 +135,8 @@ struct PaceSimulationTests {
             try BrokenInvariant.unless(
                 simulation.left == 0, "\(simulation.left) left with \(disturbances.rawValue)")
             guard disturbances.isEmpty else { continue }
-            // Without disturbances, the rate exceeds the even rate only by the reserve of a fiftieth, and by pushes not sent at
-            // once.
+            // Without disturbances, the rate exceeds the even rate for two reasons only: the reserve of a fiftieth of the time,
+            // and pushes that the caller did not send at once.
             try BrokenInvariant.unless(
                 simulation.most <= needed * 1.05 + 1, "a rate of \(simulation.most), not \(needed)")
         }

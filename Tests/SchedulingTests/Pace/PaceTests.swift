@@ -28,7 +28,7 @@ struct PaceTests {
     }
 
     @Test func `the even rate is what is left by the time that is left`() {
-        // 102 seconds in two parts, with a reserve of a fiftieth, which is limited to 2 seconds.
+        // The allowed times have 102 seconds in two parts. The reserve is a fiftieth of them, but at most 2 seconds.
         var pace = Pace(Self.spans((0, 52), (60, 110)), isEven: true, ceiling: 1_000)
         for (time, left, rate) in [
             (0, 1_000, 10), (2_000, 980, 10), (10_000, 900, 10), (50_000, 500, 10), (60_000, 480, 10),

@@ -72,7 +72,7 @@ struct DeliveryPlanTests {
 
     /// The start, the time of the plan, and the start and end of the first row in Berlin.
     private static let starts: [(CampaignSchedule.Start, String, String, String)] = [
-        // A window that is over goes to the next day, and an open window is used for its rest.
+        // If today's window is over, the plan uses the next day's window. If the window is open, the plan uses the rest of it.
         (.now, "2026-11-26T03:00Z", "2026-11-26T04:00Z", "2026-11-26T06:00Z"),
         (.now, "2026-11-26T04:30Z", "2026-11-26T04:30Z", "2026-11-26T06:00Z"),
         (.now, "2026-11-26T06:00Z", "2026-11-27T04:00Z", "2026-11-27T06:00Z"),
@@ -121,7 +121,7 @@ struct DeliveryPlanTests {
     }
 
     @Test func `a zone with a long window makes room for a zone with a short rest`() throws {
-        // Both windows are open, and New York's ends six hours later.
+        // The windows of both zones are open, and New York's window ends six hours after Berlin's window.
         let schedule = try CampaignSchedule(window: window("05:00", "14:00"), spread: .rate(1))
         let plan = try plan(
             ["Europe/Berlin": 3_600, "America/New_York": 10_800], schedule, now: "2026-11-26T11:00Z")

@@ -16,7 +16,7 @@ struct DeliveryPlanWalkTests {
 
         init(seed: UInt64) throws {
             var random = SplitMix(seed: seed)
-            // Around the changes of clocks of 2026, and on other days.
+            // Days on which clocks change, days around them, and other days.
             let days = ["2026-03-28", "2026-10-24", "2026-10-03", "2026-04-04", "2026-07-01", "2011-12-29"]
             now = utc(days[random.int(in: 0...days.count - 1)])
                 .adding(milliseconds: Int64(random.int(in: 0...172_800_000)))
@@ -150,7 +150,7 @@ struct DeliveryPlanWalkTests {
             guard let first = rows.filter({ $0.stage == 1 }).map(\.end).max(),
                 let second = rows.filter({ $0.stage == 2 }).map(\.start).min()
             else { continue }
-            // Two rows of a stage that has less time than a millisecond may share the millisecond.
+            // If a stage takes less than a millisecond, two rows may lie in the same millisecond.
             try BrokenInvariant.unless(
                 second >= first.adding(milliseconds: wait - 1), "\(seed): \(rows) waits less than \(wait)")
         }

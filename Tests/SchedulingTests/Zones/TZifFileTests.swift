@@ -153,7 +153,7 @@ struct TZifFileTests {
                 case 0: bytes.removeSubrange(place..<min(bytes.count, place + random.int(in: 1...9)))
                 case 1: bytes.insert(contentsOf: random.bytes(random.int(in: 1...9)), at: place)
                 case 2: bytes[place] = [0, 0x7F, 0x80, 0xFF][random.int(in: 0...3)]
-                // The counts, and the rule at the end.
+                // Case 3 changes the header with the counts, and case 4 changes the rule at the end of the file.
                 case 3: bytes[min(bytes.count - 1, random.int(in: 0...87))] = random.bytes(1)[0]
                 case 4: bytes[max(0, bytes.count - random.int(in: 1...30))] = UInt8(random.int(in: 10...90))
                 default: bytes[place] = random.bytes(1)[0]
@@ -170,7 +170,8 @@ struct TZifFileTests {
                 }
                 let wanted = rules.localTime(at: time)
                 let occurrence = rules.occurrence(of: wanted)
-                // A file may change its offset many times in an hour. Then a local time may occur more than twice.
+                // If a file changes its offset many times in an hour, a local time may occur more than twice. So the test checks
+                // only the first occurrence.
                 guard rules.localTime(at: occurrence.first) == wanted, occurrence.first <= time else {
                     Issue.record("\(bytes) at \(time): \(occurrence)")
                     return

@@ -10,7 +10,8 @@ struct TimeZoneRulesTests {
         let rules = Zones[zone.name]
         let changes = zone.changeTimes
         for (index, change) in changes.enumerated() {
-            // At the change, in the middle of the period, and in its last second.
+            // The test reads the zone at the change, in the middle of the period after the change, and in the period's last
+            // second.
             let end =
                 changes.indices.contains(index + 1) ? changes[index + 1].time : utc("2060-01-01").seconds
             for second in [change.time, (change.time + end) / 2, end - 1] {
@@ -64,25 +65,25 @@ struct TimeZoneRulesTests {
     }
 
     private static let unusual: [(String, String, String, String)] = [
-        // Clocks set forward: the first time after the gap.
+        // The clocks are set forward: a skipped local time stands for the first time after the gap.
         ("Europe/Berlin", "2026-03-29 02:30", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
         ("Europe/Berlin", "2026-03-29 02:00", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
         ("Europe/Berlin", "2026-03-29 03:00", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
         ("Europe/Berlin", "2099-03-29 02:30", "2099-03-29T01:00Z", "2099-03-29T01:00Z"),
         ("Australia/Lord_Howe", "2026-10-04 02:15", "2026-10-03T15:30Z", "2026-10-03T15:30Z"),
         ("America/New_York", "2026-03-08 02:59", "2026-03-08T07:00Z", "2026-03-08T07:00Z"),
-        // A day that Samoa skipped.
+        // Samoa skipped this day, so the result is the first time of the next day.
         ("Pacific/Apia", "2011-12-30 12:00", "2011-12-30T10:00Z", "2011-12-30T10:00Z"),
         ("Pacific/Apia", "2011-12-31 00:00", "2011-12-30T10:00Z", "2011-12-30T10:00Z"),
         ("Antarctica/Troll", "2026-03-29 02:30", "2026-03-29T01:00Z", "2026-03-29T01:00Z"),
-        // Clocks set back: both times.
+        // The clocks are set back: a repeated local time has two results.
         ("Europe/Berlin", "2026-10-25 02:30", "2026-10-25T00:30Z", "2026-10-25T01:30Z"),
         ("America/New_York", "2026-11-01 01:30", "2026-11-01T05:30Z", "2026-11-01T06:30Z"),
         ("Australia/Lord_Howe", "2026-04-05 01:45", "2026-04-04T14:45Z", "2026-04-04T15:15Z"),
         ("Antarctica/Troll", "2026-10-25 02:00", "2026-10-25T00:00Z", "2026-10-25T02:00Z"),
-        // Morocco has less time in Ramadan, and more in the rest of the year.
+        // In Ramadan, Morocco's clocks are an hour behind the clocks of the rest of the year.
         ("Africa/Casablanca", "2026-02-15 02:30", "2026-02-15T01:30Z", "2026-02-15T02:30Z"),
-        // Brazil gave daylight-saving time up.
+        // Brazil has abolished daylight-saving time: the first row is before that, and the second row is after it.
         ("America/Sao_Paulo", "2018-11-04 00:30", "2018-11-04T03:00Z", "2018-11-04T03:00Z"),
         ("America/Sao_Paulo", "2026-11-04 00:30", "2026-11-04T03:30Z", "2026-11-04T03:30Z"),
         ("Asia/Kolkata", "2026-11-26 05:00", "2026-11-25T23:30Z", "2026-11-25T23:30Z"),
