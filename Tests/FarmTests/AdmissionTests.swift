@@ -62,8 +62,8 @@ import Testing
         // At the soft mark `pushfarm_submit` tells producers to wait.
         var accepted = Accepted()
         let busy = try await eventually("producers are told to wait") {
-            // Redis may run out of memory before the coordinator's next check.
-            // Both its error and the reply "wait" mean that Redis is full.
+            // Redis may run out of memory before the coordinator's next check. Then Redis replies with an error, and the test
+            // tries again.
             let reply = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
             return reply?.first?.text == "BUSY" ? reply : nil
         }

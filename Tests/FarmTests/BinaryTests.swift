@@ -180,9 +180,9 @@ import Testing
         #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
     }
 
-    /// The most connections that the gateway may see at once.
-    /// A connection that was dialled as a replacement is closed unused if the old connection still works.
-    /// So each allowed connection may have one replacement open beside it.
+    /// The most connections that the gateway may see at once. A worker dials a replacement for a connection, and closes the
+    /// replacement unused if the old connection still works. So each allowed connection may have one replacement open at the same
+    /// time.
     private static func mostSeen(of allowed: Int) -> Int { 2 * allowed }
 
     @Test func `max_dials limits the dials in a minute, even with many invalid tokens`() async throws {
@@ -211,7 +211,7 @@ import Testing
         #expect(event["reason"] == "InvalidToken")
         let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
         #expect(lost > 0)
-        // The event also counts the push to the invalid token, which the job record counts as delivered.
+        // The event counts the lost pushes and the push to the invalid token; the job record counts all of them as delivered.
         #expect(event["pushes"] == "\(lost + 1)")
     }
 
@@ -254,8 +254,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a coordinator that ends leaves no outcome unknown`(endsWithSentinel: Bool) async throws {
-        // With a sentinel, the outcomes must still be unknown when the coordinator ends, even on a slow machine, so the quiet
-        // time is longer.
+        // With a sentinel, the test needs unknown outcomes when the coordinator ends, even on a slow machine. So the quiet time
+        // is longer.
         let quiet = endsWithSentinel ? 5 : 1
         let farm = try await farm(
             lines: ["binary: { sentinel: \(endsWithSentinel), quiet_time: \(quiet) }"])

@@ -177,7 +177,8 @@ import Testing
                 ],
                 in: folder.path)
             let end = try await child.wait()
-            // doctor exits with 1, because a missing app is a worse problem than an unreachable Redis.
+            // `doctor` exits with 1, because the configuration has no app, and `doctor` rates this as a worse problem than an
+            // unreachable Redis.
             #expect(end == .exited(arguments == ["doctor"] ? 1 : 75), "\(arguments): \(child.error)")
         }
     }

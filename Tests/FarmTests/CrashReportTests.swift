@@ -42,7 +42,7 @@ import Testing
         #expect([SIGILL, SIGTRAP].contains(signal))
         let log = try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8)
         #expect(log.contains("Fatal error: failpoint redis.settle.after"), "\(log.suffix(2000))")
-        // Soon after the trap, the children log to this file that their coordinator has ended.
+        // The children also log to this file. Soon after the trap, they log that their coordinator has ended.
         try await eventually("children log there, too") {
             try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8).contains(
                 "worker-0")

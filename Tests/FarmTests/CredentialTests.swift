@@ -220,7 +220,8 @@ import Testing
         // The coordinator has made no third token, because both apps now share the token of the app "other".
         #expect(farm.mintedTokens == 2)
 
-        // With the wrong team again, the app does not send the token with the right team.
+        // After the configuration has the wrong team again, the farm makes a token with the wrong team for this app, and does not
+        // use the token with the right team.
         try changeTeam(farm, to: Self.wrongTeam)
         #expect(try await farm.run("reload", "all").status == 0)
         try push("second", 3)

@@ -16,7 +16,7 @@ import Testing
         try letters(farm).reduce(0) { $0 + Int($1["n"] ?? "0")! }
     }
 
-    /// The farm's count of dead letters. To read all dead letters would take long.
+    /// The farm's count of dead letters. The test reads this count, because reading all dead letters would take long.
     private func sum(_ farm: Farm) throws -> Int {
         try farm.redis.client().run("HGET", "{pushfarm:demo}:dead_letter_counts", "pushes").text.flatMap {
             Int($0)
@@ -74,7 +74,7 @@ import Testing
         #expect(try await farm.jobRecord("big")?.failed == big.failed, "old counters stay")
         #expect(try letters(farm).isEmpty)
         let ledger = try farm.gateway.ledger()
-        // Each token got two pushes, one of each job, either from the job itself or from the job's replay.
+        // Each token got two pushes: one of each job. If a job's own push failed, the push of the job's replay counts.
         #expect(good.allSatisfy { ledger.deliveries[$0] == 2 })
         #expect(ledger.lines.filter { $0.status == 200 && $0.collapseId == "c" }.count == 600)
         #expect(

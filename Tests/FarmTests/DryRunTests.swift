@@ -34,7 +34,7 @@ import Testing
                 after.differences(from: before).isEmpty,
                 "\(name) --dry-run: \(after.differences(from: before))")
         }
-        // The log contains the dump only if no dry run has changed the log level.
+        // If a dry run had changed the log level to `critical`, the log would not contain this dump.
         let config = stage.farm.folder.path + "/pushfarm.yaml"
         #expect(try await stage.farm.run(["debug", "dump", "here", "--config", config]).status == 0)
         try await eventually("the log's level is as it was") {
@@ -146,7 +146,7 @@ private final class DryRunFarm {
     }
 
     let farm: Farm
-    /// A worker of an exited coordinator, as an object for `purge`.
+    /// A process that looks like a worker of an exited coordinator, so that `debug purge` finds a process to end.
     let orphan: Child
     private let token = Tokens.make(1, seed: 77)[0]
     /// The ids of a dead letter and of a refused job.

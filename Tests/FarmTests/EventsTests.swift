@@ -38,8 +38,8 @@ import Testing
             "follower", BuiltProgram.path,
             ["events", "--follow", "--json", "--type", "job.finished", "--config"]
                 + [farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
-        // The command shows only events that happen after its start.
-        // When it has shown a first event, it certainly follows the stream.
+        // The command shows only events that happen after its start. After the command has shown an event, it follows the stream
+        // for certain.
         var number = 0
         try await eventually("it follows") {
             number += 1

@@ -115,7 +115,7 @@ import Testing
         let first = try await pause(after: 0)
         #expect((2_500...5_000).contains(first))
         for (failures, range) in [(1, 5_000...10_000), (4, 40_000...80_000), (20, 300_000...600_000)] {
-            // The test sets the due time to an hour from now and waits until no reading is active.
+            // The test moves the next reading to an hour from now, and waits until no reading is active.
             try await eventually("the reader rests") {
                 let late = Int(Date().timeIntervalSince1970) * 1000 + 3_600_000
                 try client.run("HSET", key, "due", "\(late)")
@@ -203,7 +203,7 @@ import Testing
         #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
         #expect(read.output.contains("within a tuple"))
         try farm.gateway.control("calm")
-        // The interruption loses one tuple in transit, so 999 of 1,000 tuples arrive.
+        // The interruption cuts one tuple, which is lost. So 999 of the 1,000 tuples arrive.
         try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
         try await eventually("the rest is kept") { try farm.events("token.invalid").count == 999 }
     }

@@ -23,8 +23,8 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         #expect(Self.mostConnections(lines) == 8)
         #expect(try farm.gateway.counter("refused_streams") == 0)
-        // One connection can carry 100 pushes a second, and eight connections can carry 800 pushes a second.
-        // Even a slow machine can send so many.
+        // One connection can carry 100 pushes a second, and eight connections can carry 800 pushes a second. The limit of 300
+        // shows that several connections were used, even if the machine is slow.
         let begin = try #require(lines.first?.time)
         let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
         #expect(try #require(bySecond[0]) <= 200)
@@ -36,7 +36,7 @@ import Testing
         #expect(farm.coordinator.error.contains("fewer are enough"))
     }
 
-    /// The most simultaneous connections. Each connection counts from its first to its last request.
+    /// The most simultaneous connections. A connection counts as open from its first to its last request.
     private static func mostConnections(_ lines: [Ledger.Line]) -> Int {
         let spans = Dictionary(grouping: lines, by: \.connection).values.map { lines in
             let times = lines.map(\.time)
@@ -78,7 +78,7 @@ import Testing
         try farm.push(Array(jobs.prefix(1)))
         try await farm.gateway.requests(500)
         try farm.gateway.control("answer 503")
-        // The rest of the jobs arrives during the phase of 503, even if the phase started late.
+        // The farm gets the other jobs only now, so that there are pushes to send during the phase of 503 responses.
         try farm.push(Array(jobs.dropFirst()))
         try await eventually("sending is slower") { farm.says("send rate reduced", of: "demo") }
         let mine = Tokens.make(4_000, seed: 7)

@@ -62,8 +62,8 @@ import Testing
         #expect(try farm.gateway.counter("tokens_verified") == 1)
     }
 
-    /// Each host has an intake process, but only one of them owns the intake of an app.
-    /// When another host takes the intake over, its intake process continues where the previous one stopped.
+    /// Each host has an intake process, but only one host owns the intake of an app. When another host takes the intake over,
+    /// that host's intake process continues where the previous owner's process stopped.
     @Test
     func `an app's intake moves to another host and back in job order, also after FENCED`()
         async throws
@@ -216,8 +216,8 @@ import Testing
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()
         let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
-        // One script does both changes at once.
-        // If the coordinator renewed its leases between two commands, it would drop the leases, and no lease would expire.
+        // One script makes both changes in one step. If the coordinator renewed its leases between the two changes, it would drop
+        // the leases, and no lease would expire.
         try client.run(
             "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
             "2",

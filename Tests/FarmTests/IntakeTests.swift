@@ -9,8 +9,8 @@ private func failing(_ rules: String...) -> [String: String] {
 
 /// Crashes of the intake process, which parses jobs.
 @Suite(.startsProcesses(limit: .seconds(300))) struct IntakeTests {
-    /// Jobs with four tokens each: one token that all jobs have, and three tokens that only one job has.
-    /// The number is the collapse id of all pushes.
+    /// Jobs with four tokens each: one token that all jobs have, and three tokens that only one job has. The jobs are numbered
+    /// from `number`, and a job's number is the collapse id of its pushes.
     private static func jobs(_ names: [String], number: Int = 0) -> [Job] {
         names.enumerated().map { index, name in
             Job(
@@ -19,8 +19,8 @@ private func failing(_ rules: String...) -> [String: String] {
         }
     }
 
-    /// The kernel kills a parser that uses too much memory.
-    /// But SIGKILL may have other causes, so the farm refuses a job only after more kills than crashes.
+    /// A job may make the intake use too much memory, and then the kernel kills the intake. But a kill may have other causes, so
+    /// the farm refuses a job only after six kills, and after three crashes.
     @Test(arguments: [("crash", 3), ("kill", 6)])
     func `a job that crashes the intake is refused as poison, and the others pass in order`(
         how: String, times: Int

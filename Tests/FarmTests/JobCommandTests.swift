@@ -192,8 +192,8 @@ import Testing
         try farm.push(small)
         _ = try await farm.finished(small)
         let first = try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") }
-        // At the pause at most ten pushes were in flight on each connection.
-        // Each worker may have one extra connection for high pushes.
+        // At the pause, at most ten pushes were in flight on each connection. Each of the two workers may have two connections,
+        // and an extra connection for high pushes.
         #expect(first - early <= 2 * 3 * 10, "\(first - early) were sent after it was paused")
         let jobRecord = try #require(try await farm.jobRecord("big"))
         #expect(
@@ -224,7 +224,7 @@ import Testing
         async throws
     {
         let farm = try await slowFarm(place == .inbox ? ["max_backlog: 1000"] : [])
-        // In these states the job has more pushes than the farm can send before the command arrives.
+        // For these cases the job needs more pushes than the farm can send before the command arrives.
         let count = [.split, .sending, .paused, .parked].contains(place) ? 60_000 : 4_000
         let tokens = Tokens.make(count)
         let others = Job.several("other", Tokens.make(3_000, seed: 9), size: 500)

@@ -68,7 +68,7 @@ import Testing
         let failed = try await farm.finished("letters").failed
         #expect((100...600).contains(failed))
         try farm.gateway.control("calm")
-        // The replay's pushes are answered with a temporary error once, so each push is retried.
+        // The gateway responds to half of the replay's requests with a temporary error, so the farm retries many pushes.
         try farm.gateway.control("answer 503 reason=ServiceUnavailable share=0.5")
         #expect(try await farm.run("replay", "--job", "letters").status == 0)
         try await farm.gateway.requests(1_000 + failed / 2)
@@ -83,8 +83,8 @@ import Testing
         Self.check(ledger, job.payloads)
     }
 
-    /// A worker of an older release gets the batches of a newer intake during an upgrade. The test gives the batches a version that
-    /// no release has.
+    /// During an upgrade, a worker of an older release may get the batches of a newer intake. To simulate this, the test gives
+    /// the batches a version that no release has.
     @Test func `batches of an unknown version are quarantined, and sent after the upgrade`() async throws {
         let farm = try await Farm()
         let redis = try farm.redis.client()

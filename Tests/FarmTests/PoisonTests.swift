@@ -7,7 +7,7 @@ import Testing
 @Suite(.startsProcesses(limit: .seconds(300))) struct PoisonTests {
     /// The first digits of tokens to which the gateway never responds.
     private static let poison = "0ff00000"
-    /// Disables Swift's signal handler. With this handler a process survives a fatal signal that another process sends.
+    /// Disables Swift's signal handler. With Swift's handler, a process survives a fatal signal that another process sends.
     private static let plain = ["SWIFT_BACKTRACE": "enable=no"]
 
     /// Kills the worker that sent a poison push, each time such a push arrives at the gateway.

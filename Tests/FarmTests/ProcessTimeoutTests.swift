@@ -31,7 +31,8 @@ import Testing
         _ = kill(-coordinator, SIGSTOP)
         // The suspension is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(13))
-        // The coordinator is continued before its children. So it checks them before a child can send a heartbeat.
+        // The test continues the coordinator before its children. So the coordinator checks the children before a child can send
+        // a heartbeat.
         let line = try hostLine(farm)
         _ = kill(coordinator, SIGCONT)
         try await eventually("the coordinator has checked its children") { try hostLine(farm) != line }

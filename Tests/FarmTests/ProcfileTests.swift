@@ -23,7 +23,8 @@ import Testing
         let lines = try String(contentsOf: Self.root.appendingPathComponent("Procfile"), encoding: .utf8)
             .split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
         #expect(lines.map { $0[0] } == ["redis", "simulator", "coordinator"])
-        // The test starts the processes in reverse order. The first one must wait for the others.
+        // The test starts the processes in reverse order, so the coordinator starts first and must wait for Redis and the
+        // simulator.
         let processes = try lines.reversed().map { line in
             try Child(
                 String(line[0]), "/bin/sh", ["-c", "cd '\(folder.path)' && \(line[1])"],

@@ -41,7 +41,7 @@ struct ProducerTests {
             first.hasEnded ? true : try refusals(client) > 0
         }
         #expect(!first.hasEnded, "\(first.error)")
-        // The test cuts only the producer's connection. The farm uses the Unix socket.
+        // This cuts only the producer's connection, because the farm uses the Unix socket.
         for line in try (client.run("CLIENT", "LIST").text ?? "").split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.contains(where: { $0.hasPrefix("addr=127.") }),

@@ -11,7 +11,7 @@ import Testing
         let most = Double(rate)
         #expect(Rate.fault(Self.even(rate), rate: most, burst: most / 20) == nil)
         #expect(Rate.fault(Self.even(rate * 11 / 10), rate: most, burst: most / 20) != nil)
-        // The pushes of half a second arrive early, all at its first moment.
+        // The pushes of half a second all arrive at the start of this half second.
         let early = Self.even(rate).map { (3_000..<3_500).contains($0) ? 3_000 : $0 }
         #expect(Rate.fault(early, rate: most, burst: most / 20) != nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Starts farms on recorded Redis data: data of the current format (`format-1.txt`), and data of other formats.
 ///
-/// Later releases must keep the recorded file, because they must also deliver its pushes.
+/// Later releases must keep the recorded file, because they must also deliver the pushes of data in this format.
 @Suite(.startsProcesses(limit: .seconds(300))) struct RecordedDataTests {
     private static let record = Repository.root.appendingPathComponent(
         "Tests/FarmTests/Recorded/format-1.txt")

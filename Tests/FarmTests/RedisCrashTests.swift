@@ -22,8 +22,8 @@ import Testing
         #expect(!farm.coordinator.hasEnded)
     }
 
-    /// Redis restarts without its last writes, as after a power failure. The argument: seconds until the restart.
-    /// After 12 seconds workers no longer keep the outcomes that they reported.
+    /// Redis restarts without its last writes, as after a power failure. `away` is the number of seconds until the restart. After
+    /// 12 seconds, workers no longer keep the outcomes that they have reported.
     @Test(arguments: [0, 12])
     func `workers report outcomes again to a Redis that lost its last writes`(away: Int) async throws {
         let farm = try await Farm(

@@ -214,7 +214,7 @@ import Testing
         let denied = try await farm.run(
             ["debug", "fsck", "--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
         #expect(denied.status == 1 && denied.error.contains("NOPERM"), "\(denied)")
-        // The farm has loaded its scripts. Their names are not secret, but the dashboard's user must not run them.
+        // The farm has loaded its scripts. The scripts' names are not secret, but the dashboard's user must not run the scripts.
         let scripts = try farm.redis.client().run("INFO", "memory").text ?? ""
         #expect(
             scripts.contains("number_of_cached_scripts:")

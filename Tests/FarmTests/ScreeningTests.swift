@@ -61,7 +61,8 @@ import Testing
                 Issue.record("\(before) \(now)")
                 continue
             }
-            // For an invalid token the output file has the time of the response, and the event has the time of the report.
+            // For an invalid token, the first screening stored the time of the event's report. The second screening gets the time
+            // of the gateway's response, which is earlier.
             #expect(
                 Self.gone.contains(now[0])
                     ? known == previous : (begin...previous + 1).contains(known), "\(before) \(now)")
@@ -210,7 +211,7 @@ import Testing
     {
         let farm = try await Farm()
         let screening = try Screening(farm, Self.all)
-        // The second of the screening's jobs, with 75 tokens each, stays open until this token gets a response.
+        // Each job of the screening has 75 tokens. The second job stays open until this token gets a response.
         let held = try #require(Self.all[75...].first(where: Self.good.contains))
         try farm.gateway.control("token \(held) throttled")
         let child = try screening.start("screen", "--rate", "300")
@@ -288,8 +289,8 @@ import Testing
         // The frames have the payload and priority of the screening. Commands 0 and 1 have no priority.
         let frames = try frames(farm)
         let accepted = frames.compactMap { $0["token"] as? String }
-        // With command 0 the gateway does not tell which push it refused.
-        // So several outcomes are unknown, and these pushes are sent again.
+        // With command 0 the gateway does not tell which push it refused. So the outcomes of several pushes are unknown, and the
+        // farm sends these pushes again.
         #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
         #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
         #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])

@@ -162,8 +162,8 @@ import Testing
         return try String(contentsOfFile: folder + "push.pem", encoding: .utf8)
     }
 
-    /// Checks that processes that parse network input hold no signing key.
-    /// To prove that the search works, it must find the key in the coordinator's memory.
+    /// Checks that processes that parse network input hold no signing key. The search must find a key in the coordinator's
+    /// memory, which proves that the search works.
     private func checkMemory(of children: [pid_t], _ coordinator: pid_t, _ keys: Secrets) throws {
         guard ProcessMemory.mayRead(coordinator) else { return }
         #expect(

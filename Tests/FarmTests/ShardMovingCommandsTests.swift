@@ -331,7 +331,8 @@ import Testing
         for other in theirs { farm.signal(child: other, of: "alpha", SIGSTOP) }
         let aborted = try await farm.operate("upgrade", "alpha", "--abort")
         #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
-        // While the successor exits, it must not reply to commands either. The commands run in parallel to keep the test fast.
+        // Also while the successor exits, only the predecessor may reply to commands. The commands run in parallel, so that the
+        // test takes less time.
         let home = farm.folder.path + "/alpha"
         let purges = try (0..<3).map { number in
             try Child(
@@ -368,7 +369,7 @@ import Testing
             farm.log("alpha").split(separator: "worker ended").count == 3
         }
         farm.signal(child: new, of: "alpha", SIGKILL)
-        // A service manager restarts the coordinator after exit status 1. After status 2 it would not.
+        // A service manager restarts the coordinator after exit status 1, but not after exit status 2.
         #expect(try await old.wait(within: .seconds(30)) == .exited(1))
         #expect(farm.log("alpha").contains("handed over all shards: start the coordinator again"))
         try await eventually("all processes have ended") { old.descendants.isEmpty }

@@ -4,7 +4,7 @@ import Testing
 
 /// A farm that sends background pushes to a simulator with devices.
 @Suite(.startsProcesses) struct SimulatedDevicesTests {
-    /// 400 s of the model pass in one second, so that the devices download within milliseconds.
+    /// For the devices, 400 s pass in one second, so that their downloads take only milliseconds.
     private static let model = """
         time_factor: 400
         edition_size: 10MB
@@ -39,7 +39,7 @@ import Testing
             #expect(
                 report.wakeUps == round * tokens.count - forceQuit && report.apiRequests == report.wakeUps)
             #expect(forceQuit.isMultiple(of: round))
-            // Six standard deviations around 300 are 52.
+            // About 300 devices have no force-quit app. The limits are six standard deviations (52) below and above 300.
             #expect((248...352).contains(report.done) && report.done == tokens.count - forceQuit / round)
             #expect(report.editions.map(\.edition) == ["ed-2026-11-24"])
             #expect(report.editions.first?.doneBySends == ["1": report.done])

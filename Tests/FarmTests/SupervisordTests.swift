@@ -48,7 +48,7 @@ import Testing
             try await farm.status("EXITED")
         }
         let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
-        // supervisord checks its programs every second. So within 3 seconds it would have restarted the coordinator.
+        // supervisord checks its programs every second, so within 3 seconds it would restart the coordinator if it wanted to.
         try await Task.sleep(for: .seconds(3))
         #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
         _ = try await farm.status("EXITED")

@@ -14,7 +14,7 @@ import Testing
         try farm.push([Job(id: "first", tokens: [device], payload: #"{"aps":{"alert":"1"}}"#)])
         try await farm.gateway.requests(1)
         for (number, other) in others.enumerated() {
-            // Each push of this job has only one attempt, so the cool-down must not use an attempt.
+            // Each push of this job has only one attempt, so the push would fail if the cool-down used an attempt.
             let job = Job(
                 id: "later-\(number)", tokens: [device, other],
                 payload: #"{"aps":{"alert":"later \#(number)"}}"#, fields: #""max_attempts":1"#)

@@ -28,9 +28,9 @@ extension Farm {
 
     /// Waits until all jobs are finished, and returns the sums of the job records.
     ///
-    /// The test polls Redis and runs one command at the end.
-    /// To run a command for each job or each poll would take CPU time from the farm.
-    /// With named hosts the test runs no command, because a host may be stopped or cut off.
+    /// For several jobs, this function polls Redis and runs only one command, at the end, because a command for each job or each
+    /// poll would take CPU time from the farm. On a farm with named hosts, it runs no command, because a host may be stopped or
+    /// cut off.
     func finished(
         _ jobs: [Job], app: String = "demo", within limit: Duration = .seconds(150),
         sourceLocation: SourceLocation = #_sourceLocation

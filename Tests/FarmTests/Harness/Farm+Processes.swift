@@ -10,7 +10,8 @@ extension Farm {
         try Status(json: try await run("status", "--json").output)
     }
 
-    /// Waits until the only host's intake and all its workers are ready. Polling Redis is cheaper than a command.
+    /// Waits until the only host's intake and all its workers are ready. Reads Redis first, because a command for each poll would
+    /// take more CPU time.
     func ready() async throws -> Status.Host {
         try await eventually("intake and workers are ready") {
             let lines =

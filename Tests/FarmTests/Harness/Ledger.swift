@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// The requests that reached the gateway. Only these requests prove a delivery.
+/// The requests that reached the gateway. Tests count a push as delivered only if it is in this ledger.
 struct Ledger: CountsDeliveries {
     struct Line: Decodable {
         var time: Int64

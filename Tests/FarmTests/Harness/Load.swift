@@ -2,7 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Pushes jobs for the same tokens repeatedly. Afterwards the gateway's ledger shows losses, duplicates and a wrong order.
+/// Pushes jobs for the same tokens repeatedly. Afterwards the gateway's ledger shows whether pushes were lost, duplicated or sent
+/// in a wrong order.
 final class Load {
     private let farm: Farm
     private let app: String
@@ -25,7 +26,8 @@ final class Load {
 
     deinit { pushing.cancel() }
 
-    /// Waits until `rounds` more rounds were pushed, and until the gateway got as many pushes as these rounds have.
+    /// Waits until `rounds` more rounds are pushed, and until the gateway has got at least half as many further requests as these
+    /// rounds have pushes.
     func more(_ rounds: Int) async throws {
         let (before, arrived) = (await producer.rounds, try farm.gateway.requestCount())
         try await eventually("\(rounds) rounds more") { await producer.rounds >= before + rounds }

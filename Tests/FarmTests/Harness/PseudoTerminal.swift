@@ -86,7 +86,7 @@ final class PseudoTerminal {
         return screen.isAlternate
     }
 
-    /// The terminal functions that `top` uses. Characters beyond the edges of the screen are counted.
+    /// The terminal functions that `top` uses.
     private struct Screen {
         private var columns: Int
         private var rows: Int

@@ -6,7 +6,7 @@ enum Rate {
     ///
     /// If a gateway gets no CPU time for a while, it afterwards reads all waiting pushes at once, which looks like a broken rate.
     /// So after a gap without arrivals, the rate may allow the pushes of the whole gap at once, but only a few times in one run.
-    /// A gap that is not much longer than the time between two pushes cannot be recognised.
+    /// The check cannot recognise a gap that is not much longer than the usual time between two pushes.
     /// - Parameter times: times of arrival in milliseconds. The farm must have pushes to send during the whole time.
     static func expect(
         _ times: [Int64], atMost rate: Double, burst: Double,
@@ -20,7 +20,8 @@ enum Rate {
     /// Returns the violations of the rate.
     static func fault(_ times: [Int64], rate: Double, burst: Double) -> String? {
         guard var last = times.min() else { return "none" }
-        // The longest gap, in seconds, that the check cannot distinguish from usual intervals: at least the time of three pushes.
+        // The check cannot distinguish a gap of up to this number of seconds from usual intervals. The number is at least the
+        // time of three pushes.
         let unseen = max(0.25, 3 / rate)
         let most = burst + rate * unseen
         var (credit, gaps) = (most, 0)

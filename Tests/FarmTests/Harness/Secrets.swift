@@ -4,7 +4,7 @@ import Foundation
 struct Secrets {
     private var patterns: [(name: String, bytes: [UInt8])] = []
 
-    /// The start that all provider tokens have in common, and the common start of their second part, after the first dot.
+    /// The text with which all provider tokens begin, and the text with which their second part (after the first dot) begins.
     static var bearer: Secrets {
         var secrets = Secrets()
         for (name, text) in [("header", #"{"alg":"#), ("claims", #"{"iss":"#)] {
@@ -35,9 +35,8 @@ struct Secrets {
         return sum
     }
 
-    /// Searches for a pattern.
-    /// For speed, it jumps to the next byte that equals the pattern's first byte: the tests search tens of megabytes for dozens
-    /// of patterns.
+    /// Searches for a pattern. The function jumps to the next byte that equals the pattern's first byte, because the tests search
+    /// tens of megabytes for dozens of patterns.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
         guard var place = bytes.baseAddress, let first = pattern.first else { return false }
         let end = place + bytes.count

@@ -4,8 +4,8 @@ import Testing
 /// A trait for suites that start processes. Only a few tests run at a time, and each has a time limit. The files of a failed
 /// test are copied to .build/failed under the test's name.
 struct StartsProcesses: TestTrait, SuiteTrait, TestScoping {
-    /// The time limit, counted from the test's start.
-    /// When several tests wait for their start, the test with the longest limit starts first.
+    /// The time limit, counted from the test's start. If several tests wait for a free slot, the test with the longest limit
+    /// starts first.
     let limit: Duration
     let isRecursive = true
 

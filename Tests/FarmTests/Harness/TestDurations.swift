@@ -1,6 +1,7 @@
 import Foundation
 
-/// Records the duration of each test that starts processes, without its wait for a slot. Tests/all shows the longest tests.
+/// Records the duration of each test that starts processes. The time that a test waits for a slot does not count. Tests/all shows
+/// the longest tests.
 enum TestDurations {
     private static let file = FileManager.default.currentDirectoryPath + "/.build/tests/durations"
 
