@@ -10,7 +10,7 @@ struct HistoricCourseTests {
         let delay: Int
         /// Whether the sender's last wait for a reply ends before the reply arrives.
         var isLateAtTheEnd = false
-        /// The places of accepted pushes. A push that is accepted again appears again.
+        /// The places of accepted pushes. If a push is accepted twice, its place is in the list twice.
         private(set) var accepted: [Int] = []
         private(set) var connections = 0
         private var culprit: Int?

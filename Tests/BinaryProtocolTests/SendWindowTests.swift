@@ -9,8 +9,8 @@ import Testing
 
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// A window with `count` pushes of 100 bytes. The first `left` bytes have left the process. All bytes that have
-    /// left have also arrived, both at the time `start`.
+    /// A window with `count` pushes of 100 bytes. The first `left` bytes have left the process. These bytes left at the time
+    /// `start`, and arrived at the gateway at the same time.
     private func window(_ count: Int, left: UInt64? = nil, first: UInt32 = 1) -> SendWindow {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20, firstIdentifier: first)
         for ticket in 0..<count { window.add(UInt64(ticket), length: 100) }

@@ -65,7 +65,8 @@ struct RedisLocationTests {
             #expect(farm.redis?.password == nil && farm.redis?.caFile == nil)
             #expect(farm.redisPasswordFile == nil)
         }
-        // A password is used if it comes from the layer of the address (file, environment, options) or from a higher layer.
+        // The layers are the file, the environment and the options, from low to high. A password is used only if it comes from
+        // the address's layer or from a higher layer.
         let named = ["PUSHFARM_REDIS_PASSWORD_FILE": folder + "/variable"]
         #expect(try read(text, named).redis?.password == Password("the variable's"))
         let both = named.merging(["PUSHFARM_REDIS": "redis://127.0.0.1:2/0"]) { $1 }

@@ -14,7 +14,7 @@ final class LeaseSimulation {
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
-        /// Calls without a reply. Redis executes such a call at once, much later, or never.
+        /// Calls get no reply. Redis executes such a call at once, much later, or never.
         static let losses = Troubles(rawValue: 1)
         /// Processes and hosts stop, die and return.
         static let deaths = Troubles(rawValue: 2)
@@ -220,8 +220,8 @@ final class LeaseSimulation {
         guard let owner = redis.owners[lease], owner.host == host.name,
             owner.nonce.hasPrefix(assumedOwner.nonce + ".")
         else {
-            // If the Redis clock jumps ahead, a lease ends earlier in Redis than on its host, by the size of the jump.
-            // This is no fault.
+            // If the Redis clock has jumped ahead, a lease ends in Redis before it ends on its host; the jump's size is the
+            // difference. This is no fault.
             let ahead = jumps.filter { $0.at > now - 12_000 }.reduce(0) { $0 + $1.by }
             guard assumedOwner.left > ahead else { return }
             throw BrokenInvariant(
@@ -231,7 +231,7 @@ final class LeaseSimulation {
         }
     }
 
-    /// A worker has received the shard, which ends the time without a worker.
+    /// Records that a worker has received the shard. This ends the shard's time without a worker.
     func isServed(_ shard: Int) {
         if let since = free.removeValue(forKey: shard) { longestGap = max(longestGap, now - since) }
     }

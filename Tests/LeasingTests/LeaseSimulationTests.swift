@@ -3,7 +3,7 @@ import Testing
 
 @testable import Leasing
 
-/// `PUSHFARM_SEEDS=1000` runs that many seeds of each kind of fault.
+/// The environment variable `PUSHFARM_SEEDS` sets how many seeds each kind of fault gets.
 @Suite struct LeaseSimulationTests {
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 10

@@ -61,7 +61,7 @@ import Testing
         try await redis.kill()
     }
 
-    /// The reply without the remaining time of a lease, which the model and Redis need not agree on.
+    /// The reply without the remaining time of a lease. This time may differ between the model and Redis.
     private static func known(_ state: AcquireLeases.LeaseState) -> AcquireLeases.LeaseState {
         if case .taken = state { .taken(for: .zero) } else { state }
     }

@@ -58,7 +58,7 @@ final class SimulatedHost {
         self.farm = farm
         capacity = farm.int(1...3)
         offset = farm.int(0...1_000_000)
-        // The clock runs up to 5 % too fast or too slow. The clock of a real machine is a thousand times more exact.
+        // The clock runs up to 5 % too fast or too slow. The error of a real machine's clock is a thousand times smaller.
         rate = Double(farm.int(950...1050)) / 1000
         map = ShardMap(shards: LeaseSimulation.shards, workers: capacity)
         workers = (0..<capacity).map { SimulatedWorker($0, self) }
@@ -198,7 +198,7 @@ final class SimulatedHost {
         later(max(1, pause.wholeMilliseconds)) { [unowned self] in if number == waitNumber { try check() } }
     }
 
-    /// - Parameter start: the start time of a renewal of all leases.
+    /// - Parameter start: the time at which a renewal of all leases started; nil if not all leases are renewed.
     private func go(_ heldLeases: HeldLeases, from start: UInt64?) throws {
         try sendOrders()
         let now = instant

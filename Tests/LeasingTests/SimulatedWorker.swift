@@ -154,7 +154,7 @@ final class SimulatedWorker {
 
     func maySend(_ shard: Int) -> Bool { isUp && !isFinishing && served[shard] != nil }
 
-    /// The reason why the worker must not release the shard now; nil if it may.
+    /// The reason why the host must not release the shard now because of this worker; nil if there is no reason.
     func busyReason(_ shard: Int) -> String? {
         guard isUp else { return nil }
         if flying[shard] != nil { return "\(flying[shard] ?? 0) of its pushes are in flight" }

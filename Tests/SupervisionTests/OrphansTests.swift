@@ -40,7 +40,8 @@ import Testing
         let home = folder.path
         let (lock, program) = (home + "/lock", home + "/pushfarm")
         try await folder.install("/bin/sh", as: "pushfarm")
-        // The shell runs a script whose name is the role, so its command line looks like a child of the farm.
+        // The shell runs a script whose name is the role. So the shell's command line looks like the command line of a child of
+        // the farm.
         for role in ["worker", "intake", "simulator"] { try folder.write("read -r word\n", to: role) }
         try await onLoop { () async throws -> Void in
             var orphans: [Orphan] = []

@@ -87,7 +87,7 @@ import Testing
             let dial = Dial(.tcp(host: "127.0.0.1", port: silent.port), timeout: .seconds(3))
             var streams: [ByteStream] = []
             var text = ""
-            // The first connections fit in the backlog.
+            // The system accepts the first connections into the listener's backlog, so only a later dial times out.
             for _ in 0..<5 where text.isEmpty {
                 do throws(TransportError) { streams.append(try await dial.connect()) } catch {
                     text = "\(error)"

@@ -32,7 +32,7 @@ import Testing
                 upstream?.close()
                 requests.put("end")
             }
-            // The closures keep both streams alive until the client closes its stream.
+            // The closures above hold both streams, so the streams live until the client closes its stream.
         }
 
         init(response: String, to target: Endpoint? = nil) async throws {

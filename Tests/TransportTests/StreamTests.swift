@@ -18,7 +18,8 @@ import Testing
             let peer = try await server.accepted.next()
             peer.write("early")
             peer.stream.close()
-            // While the stream has no callbacks yet, the loop runs. A faulty stream would lose the early bytes now.
+            // The loop runs while the first stream has no callbacks yet. If the stream read its bytes now, the bytes would be
+            // lost.
             let (other, hearer) = try await server.connect()
             other.write("later")
             #expect(try await hearer.expect("later"))
@@ -48,7 +49,7 @@ import Testing
     {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
-            // A stream ends when it reads the end of its peer's output.
+            // A stream ends when it reads the end of its peer's output, so the client must not read yet.
             client.stream.isReading = false
             server.write("the last words")
             server.stream.endOutput()
@@ -154,7 +155,7 @@ import Testing
             var turn = 0
             client.stream.source = { output in
                 turn += 1
-                // The peer's system replies to the first write with a reset.
+                // The peer has closed its socket, so the peer's system replies to the first write with a reset.
                 if turn == 1 { Array("too late".utf8).withUnsafeBytes { output.append($0) } }
                 if turn == 2 { client.stream.requestKeyUpdate() }
             }
@@ -300,7 +301,7 @@ import Testing
             _ = party.pour(4 << 20)
             _ = try await calls.next()
             _ = try await party.ends.next()
-            // After the release, only the read that has already begun continues.
+            // After the release, the stream only finishes the read that has already begun.
             #expect(calls.all.count <= 16)
         }
     }

@@ -10,7 +10,7 @@ import Simulator
 @Loop final class TestPeer {
     let stream: ByteStream
     private(set) var received: [UInt8] = []
-    /// The number of bytes of each arrival.
+    /// The number of bytes in each call of `onBytes`.
     let arrivals = Mailbox<Int>()
     /// The end of the stream.
     let ends = Mailbox<String>()
@@ -36,7 +36,7 @@ import Simulator
         while received.count < count { _ = try await arrivals.next() }
     }
 
-    /// Waits until exactly `text` has arrived.
+    /// Waits until as many bytes have arrived as `text` has. Returns whether these bytes are equal to `text`.
     func expect(_ text: String) async throws -> Bool {
         try await wait(for: text.utf8.count)
         return self.text == text

@@ -80,7 +80,8 @@ private final class MutantBench {
         }
     }
 
-    /// The error for a script case that fails even with the unchanged scripts. Such a case would seem to notice every change.
+    /// The error for a script case that fails even with the unchanged scripts. With such a case, every change would count as
+    /// noticed.
     private struct FailingCase: Error, CustomStringConvertible {
         let description: String
     }
@@ -93,7 +94,7 @@ private final class MutantBench {
         return one.again.allows(twice.reply, after: once.reply)
     }
 
-    /// - Throws: if the change could not be tried. Such a change counts neither as noticed nor as unnoticed.
+    /// - Throws: if the change could not be tried. A change that could not be tried counts neither as noticed nor as unnoticed.
     func notice(of mutant: LineMutant) throws -> LineMutantTests.Notice {
         var notice = Result<LineMutantTests.Notice, any Error>.success(.nobody)
         // The preparation of a case may fail, because it expects an effect that the changed script does not have.

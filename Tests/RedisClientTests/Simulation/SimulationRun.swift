@@ -47,8 +47,8 @@ struct SimulationRun {
     func explain(seed: UInt64, _ profile: SimulationProfile) throws -> [String: Int] {
         do { return try run(seed: seed, profile) } catch {
             try run(seed: seed, profile, isTraced: true)
-            // The second run must fail like the first run, because the seed is the same.
-            // If it does not, the simulation itself has a fault.
+            // The second run has the same seed, so it must fail like the first run. If the second run succeeds, the simulation
+            // itself has a fault.
             throw error
         }
     }

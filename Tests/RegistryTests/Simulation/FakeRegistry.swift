@@ -4,7 +4,7 @@ import StoreProtocol
 
 @testable import Registry
 
-/// The partitions of a registry in memory. It carries out reads and changes as Redis and the script do.
+/// The partitions of a registry in memory. The fake carries out reads like Redis, and changes like the script.
 struct FakeRegistry {
     enum Value: Equatable {
         case hash([[UInt8]: [UInt8]])

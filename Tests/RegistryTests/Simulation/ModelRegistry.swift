@@ -1,10 +1,10 @@
 @testable import Registry
 
-/// A registry of plain dictionaries, which says what the registry must contain after some inputs.
+/// A simple registry of dictionaries. After some inputs, the tested registry must contain the same devices.
 struct ModelRegistry {
     private(set) var devices: [String: DeviceFields] = [:]
 
-    /// - Returns: whether the input has an effect or asks for a state that exists.
+    /// - Returns: false if the input is refused because the device is unknown.
     mutating func apply(_ input: DeviceInput) -> Bool {
         switch input {
         case .set(let fields):

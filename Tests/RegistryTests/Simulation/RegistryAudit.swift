@@ -23,7 +23,7 @@ struct RegistryAudit {
         }
     }
 
-    /// No address and no id has two records. This must be so at any moment.
+    /// Checks that no two records have the same id or the same address. This must hold at every moment.
     func checkUnique() throws {
         var seen: Set<[UInt8]> = []
         for (place, record) in records {
@@ -36,7 +36,7 @@ struct RegistryAudit {
         try BrokenInvariant.unless(ids.count == records.count, "an id has two records")
     }
 
-    /// Indexes, bitmaps and counts are exactly as the records say. This must be so after each completed take.
+    /// Checks that indexes, bitmaps and counts agree exactly with the records. This must hold after each completed take.
     func checkAgreement() throws {
         try checkUnique()
         for partition in registry.keys.allPartitions {

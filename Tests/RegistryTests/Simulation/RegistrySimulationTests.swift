@@ -54,7 +54,8 @@ struct RegistrySimulation {
         writer = try SimulatedWriter(takingOver: &registry, &names)
     }
 
-    /// Takes some inputs, applies them with crashes and repeats, and compares the registry with the model.
+    /// Takes some inputs and applies them; after a crash, the next writer applies them again. Then compares the registry with the
+    /// model.
     mutating func take() throws {
         let inputs = (0...random.int(in: 0...9)).map { _ in input() }
         let expected = inputs.map { model.apply($0) }
@@ -94,13 +95,13 @@ struct RegistrySimulation {
         }
     }
 
-    /// A writer that lost its lease goes on. It must not change anything.
+    /// Lets a writer that has lost its lease continue. This writer must not change anything.
     private mutating func applyLate() throws {
         guard !late.isEmpty, random.chance(3) else { return }
         let index = random.int(in: 0...late.count - 1)
         let before = registry.partitions
         if random.chance(3) {
-            // The late writer also plans new inputs, with what it knew before.
+            // The late writer also plans new inputs. It knows only the state of the registry from before it lost its lease.
             let inputs = (0...3).map { _ in input() }
             #expect(throws: RegistryPlanError.self) {
                 try late[index].plan(inputs, registry, now: now, reusableBefore: now, &names)

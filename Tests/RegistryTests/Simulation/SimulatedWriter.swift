@@ -15,7 +15,7 @@ struct SimulatedWriter {
         case working, done, stale
     }
 
-    /// Takes over the registry: no change that another writer planned before is applied after this.
+    /// Takes over the registry. After this call, no change that an earlier writer planned can be applied.
     init(takingOver registry: inout FakeRegistry, _ names: inout Int) throws {
         keys = registry.keys
         for partition in keys.allPartitions {
@@ -54,7 +54,7 @@ struct SimulatedWriter {
         }
     }
 
-    /// Applies one of the next changes: any partition of the current step.
+    /// Applies one of the next changes. All partitions of the current step come before the next step, in random order.
     mutating func applyOne(_ registry: inout FakeRegistry, _ random: inout SplitMix) -> Outcome {
         guard var step = rest.first else {
             caches = after
@@ -62,7 +62,7 @@ struct SimulatedWriter {
         }
         let call = step.remove(at: random.int(in: 0...step.count - 1))
         var answer = registry.apply(call.changes, name: call.name)
-        // The reply is lost, and the call is repeated.
+        // As if the reply were lost, the writer sometimes repeats the call.
         if random.chance(4) { answer = registry.apply(call.changes, name: call.name) }
         if step.isEmpty { rest.removeFirst() } else { rest[0] = step }
         guard answer == .applied else { return .stale }
