@@ -51,8 +51,8 @@ import Testing
         #expect(try await up.wait() == .killed(SIGKILL))
     }
 
-    /// The child processes of the coordinators among these processes. The command lines of these child processes
-    /// name no folder.
+    /// The child processes of the coordinators among these processes. The command lines of these child processes name no folder,
+    /// so this function finds them by their process groups.
     private func workers(of pids: [pid_t]) -> [pid_t] {
         Set(pids.map { getpgid($0) }).flatMap { ProcessTable.members(ofGroup: $0) }.filter { pid in
             ProcessTable.visibleText(of: pid).split(separator: "\0", maxSplits: 2).dropFirst().first

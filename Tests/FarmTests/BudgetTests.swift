@@ -10,7 +10,7 @@ import Testing
         try farm.push([job])
         #expect(try await farm.finished("many").delivered == 1_800)
         let lines = try farm.gateway.ledger().lines
-        // The allowed burst is the pushes of a twentieth of a second.
+        // A burst may have as many pushes as the rate allows in a twentieth of a second.
         Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
         let workers = try await farm.status().hosts.first?.workers ?? []
         #expect(workers.count == 2 && workers.allSatisfy { $0.delivered > 0 })

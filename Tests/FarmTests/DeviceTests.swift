@@ -115,7 +115,7 @@ import Testing
         }
         text += "\"bad\nid\",xyz,,\r\n"
         let path = try farm.folder.write(text, to: "d.csv")
-        // Without a coordinator nobody takes device inputs, so the import waits after its first portion.
+        // Without a coordinator, no process takes device inputs, so the import waits after its first portion.
         farm.coordinator.destroy()
         let arguments = [
             "devices", "import", path, "--app", "demo", "--backlog", "400", "--config",

@@ -125,7 +125,7 @@ import Testing
         #expect(try await farm.finished("few", app: "slow").delivered == few.count)
         let lines = try farm.gateway.ledger().lines
         let slow = Set(few)
-        // The allowed burst is the pushes of a twentieth of a second.
+        // A burst may have as many pushes as the rate allows in a twentieth of a second.
         let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
         Rate.expect(fast, atMost: 300, burst: 15)
         Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, burst: 1)

@@ -120,8 +120,8 @@ import Testing
         let before = try farm.gateway.requestCount()
         try await farm.gateway.requests(before + 400)
         let lines = try farm.gateway.ledger().lines
-        // The allowed burst: the pushes of a twentieth of a second for the workers before the restart, and again for the workers
-        // after it.
+        // A burst may have as many pushes as the rate allows in a twentieth of a second. The workers before the restart and the
+        // workers after it may each send such a burst.
         Rate.expect(lines.map(\.time), atMost: 250, burst: 2 * 13)
         let shown = try await farm.run("rate", "demo")
         #expect(shown.output.contains("250/s"), "\(shown)")

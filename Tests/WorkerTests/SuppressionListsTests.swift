@@ -20,7 +20,7 @@ import Testing
         numbers.map { number in
             let record = SuppressionRecord(
                 reason: reason, scope: scope.number, time: 1_700_000_000, token: Batches.token(number)[...])
-            // The first batch of each job belongs to shard 0, because ``SenderFixture`` distributes the batches of a job to the
+            // The first batch of each job belongs to shard 0, because `SenderFixture` distributes the batches of a job to the
             // shards in turn.
             return Suppress.Entry(shard: 0, record: record)
         }

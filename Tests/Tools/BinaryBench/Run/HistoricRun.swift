@@ -6,7 +6,7 @@ import Foundation
 struct HistoricRun {
     let experiment: Experiment
     let habit: ReadingHabit
-    /// How many seconds the sender that waits after each push may send.
+    /// The sender that waits after each push is slow, so it sends only for this number of seconds.
     let budget: Double
     /// The seed of the gateway's random decisions.
     let seed: Int

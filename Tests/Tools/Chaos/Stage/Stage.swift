@@ -152,7 +152,7 @@ import Transport
 
     package func complain(_ text: String) { complaints.append(text) }
 
-    /// The failures at failpoints so far, as the names of their mark files.
+    /// The names of the mark files that failpoints have left so far; each file stands for one failure.
     package var failures: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/failures")) ?? []).sorted()
     }
