@@ -101,7 +101,7 @@ import StoreProtocol
 
 /// Checks of Redis during the start.
 extension HostContext {
-    /// Repeats a step of the start while Redis is unreachable, without a time limit.
+    /// Repeats `body`, a step of the coordinator's start, without a time limit until Redis is reachable.
     func retryWhileRedisIsAway<Value: Sendable>(_ body: @Loop () async throws -> Value) async throws -> Value
     {
         var backoff = BackOff.redis

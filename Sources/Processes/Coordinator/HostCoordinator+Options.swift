@@ -29,7 +29,7 @@ extension HostCoordinator {
         package var program: String
         /// The version of the program.
         package var version = ""
-        /// Environment variables that give a worker the log settings of this process, as `NAME=value`.
+        /// The environment of the child processes, as `NAME=value`. It contains the log settings of this process.
         package var environment: [String]
         /// The service manager that gets reports of the state; nil if no service manager started this process.
         package var service: ServiceEnvironment?

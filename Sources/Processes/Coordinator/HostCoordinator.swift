@@ -72,8 +72,8 @@ import Supervision
         return lock
     }
 
-    /// Logs a warning about permissions that let other users read secrets, and about running as root, which makes a
-    /// fault in this process more harmful.
+    /// Logs a warning if other users can read Redis's password, and a warning if this process runs as root, because a
+    /// fault in a process of root can do more harm.
     private func warnOfOpenPermissions() {
         if FileTrust.isRoot {
             context.log.warning("running as root: a separate user is sufficient and safer")
@@ -133,7 +133,8 @@ import Supervision
             each(.seconds(2)) { for app in context.apps.all { await app.credentials.refresh() } },
             each(.seconds(5)) { for app in context.apps.all { await app.reclaim.reclaimUnknownBatches() } },
             each(.seconds(5)) {
-                // A wake-up about a command or the desired state may have been lost, so read both from Redis.
+                // The wake-up for an operator's command or for a change of the desired state may have been lost, so
+                // read both from Redis.
                 await context.operations.read()
                 await context.desired.apply()
             },
@@ -142,7 +143,7 @@ import Supervision
                     of: context.apps.all, isFirstHost: context.registration.isFirstHost)
             },
             each(.seconds(1)) {
-                // Send the wake-ups that workers could not receive earlier, because they did not read their orders.
+                // Some workers may have been too slow to get their wake-ups earlier, so send these wake-ups again.
                 context.wakeUps.send()
                 context.probe.ask()
                 context.alertObservations.evaluate()
@@ -151,7 +152,8 @@ import Supervision
             each(.seconds(1)) { await context.unknownApps.searchInboxes() },
             each(.seconds(5)) { await context.unknownApps.forgetApps() },
             each(.seconds(1)) {
-                // A worker reads the feedback service. Before the first worker is ready, a reading would count as failed.
+                // A worker reads the feedback service. Without a ready worker the reading would count as failed, so
+                // wait up to 30 seconds for a worker.
                 guard context.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
                 for app in context.apps.all { await app.readFeedbackIfDue() }
             },
@@ -175,15 +177,16 @@ import Supervision
     private func shutDown() async {
         let lifecycle = context.lifecycle
         context.log.notice("coordinator stopping")
-        // After a completed upgrade there are no children to end and no leases to release.
+        // After a completed upgrade, this process has no children and no leases, so only operators' replies are left to
+        // send.
         guard lifecycle.nameHolder != .successor else {
             context.operations.control.shut(isKept: true)
             return await finishOperations()
         }
         context.service.stopping()
         context.upgrade.hostStops()
-        // Tell other hosts first that this host takes no new work. Later, each shard is announced to the other hosts as
-        // soon as it is free.
+        // First tell the other hosts that this host takes no new work. Each shard that becomes free during the shutdown
+        // is announced separately.
         if lifecycle.nameHolder == .thisProcess { await context.registration.sendHeartbeatAndAnnounce() }
         await context.shutdown.endChildren()
         await finishOperations()
@@ -191,7 +194,8 @@ import Supervision
         if lifecycle.nameHolder == .thisProcess { await context.registration.leave() }
     }
 
-    /// Waits until operators who stopped the host have received their replies.
+    /// Waits until the operators' commands that still run, for example the command to stop the host, have sent their
+    /// replies.
     private func finishOperations() async {
         context.lifecycle.childrenHaveEnded()
         context.changes.signal()

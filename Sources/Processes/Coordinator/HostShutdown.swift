@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
 
-/// Shuts the coordinator down in order: first ends the intake, then each worker after the worker has reported its
-/// results.
+/// Shuts the coordinator down in order: first ends the intake, then ends the workers. Workers may finish their pushes
+/// in flight and report the outcomes first.
 @Loop final class HostShutdown {
     private unowned let context: HostContext
     /// How long workers may take to finish their pushes in flight.
@@ -21,8 +21,8 @@ import Glibc
             return stopFast()
         }
         guard lifecycle.hasChildren else {
-            // The start still waits for Redis or for the host's name, and no work is in progress. Nothing is removed
-            // from Redis: the host's keys expire.
+            // The coordinator still waits for Redis or for the host's name, so no work is in progress. The host's keys
+            // stay in Redis until they expire.
             context.log.notice("coordinator stopped before it was ready")
             exit(0)
         }
@@ -32,8 +32,8 @@ import Glibc
         waiter = nil
     }
 
-    /// Stops the host, and lets its workers start no new push. Responses that arrive within two seconds are still
-    /// reported.
+    /// Stops the host. Its workers send no further pushes, and wait at most two seconds for responses to the pushes in
+    /// flight.
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }

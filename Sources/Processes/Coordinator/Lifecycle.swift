@@ -8,7 +8,7 @@
 /// A transition that the current phase does not allow is a programming error and ends the process.
 final class Lifecycle {
     enum Phase: Equatable {
-        /// No child was started yet, so the process may exit at once.
+        /// The process has not started a child yet, so it may exit at once.
         case starting(Role)
         /// The children run. The predecessor still has the host's name.
         case awaitingHostName
@@ -51,7 +51,7 @@ final class Lifecycle {
     /// Whether operators and signals allow the host to take work.
     enum Participation: Equatable {
         case full
-        /// The host takes no new work, and keeps shards that no other host can serve.
+        /// The host takes no new work. Other hosts get its shards; a shard that no other host can serve stays.
         case quiet
         /// The host hands all shards over. `isQuiet` is true if the host was quiet before the drain.
         case drained(isQuiet: Bool)
@@ -68,13 +68,15 @@ final class Lifecycle {
     var hasChildren: Bool { if case .starting = phase { false } else { true } }
     var isUpgrading: Bool { if case .upgrading = phase { true } else { false } }
     var isAborting: Bool { phase == .upgrading(.aborting) }
-    /// Whether shards are handed over to the successor, a few at a time.
+    /// Whether this process hands its shards over to the successor, or has already handed them over and ends its
+    /// children.
     var isHandingOver: Bool { phase == .upgrading(.handingOver) || phase == .upgrading(.endingChildren) }
     var isQuiet: Bool { participation == .quiet || participation == .drained(isQuiet: true) }
     var isDrained: Bool { if case .drained = participation { true } else { false } }
     /// Whether other hosts should take over this host's shards.
     var isLeaving: Bool { isStopping || isDrained }
-    /// Whether this process does the host's common tasks: it sends alerts and searches for inboxes of unknown apps.
+    /// Whether this process does the tasks that only one process of a host may do, for example to send alerts and to
+    /// search for inboxes of unknown apps.
     var actsForHost: Bool { !isStopping && nameHolder == .thisProcess }
 
     var nameHolder: NameHolder {
@@ -152,7 +154,7 @@ final class Lifecycle {
         }
     }
 
-    /// Takes the host's name back, because the successor has exited before it took the name.
+    /// Takes the host's name back, because the successor did not take the name.
     func takeHostNameBack() {
         switch phase {
         case .handedOver: phase = .serving

@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
 
-/// Handles signals (docs/signals.md). SIGCONT does nothing: suspending and continuing a process must not change the
-/// farm.
+/// Handles signals (docs/signals.md). There is no handler for SIGCONT, because it must be possible to suspend and
+/// continue a process without other effects.
 @Loop final class SignalHandlers {
     private unowned let context: HostContext
     private var watchers: [SignalWatcher] = []
@@ -24,8 +24,8 @@ import Glibc
                 }
             }
         }
-        // A terminal sends the signals below for its own reasons: when its window changes, at Control-Z, and when a
-        // background process uses the terminal. So a process with a terminal does not handle these signals.
+        // A terminal sends the signals below to its processes, for example when its window changes or at Control-Z.
+        // These signals are not commands of an operator, so a process with a terminal does not handle them.
         guard !hasTerminal else { return }
         on(SIGTTIN) { [unowned self] in context.scaling.change(by: 1) }
         on(SIGTTOU) { [unowned self] in context.scaling.change(by: -1) }

@@ -25,8 +25,9 @@
                 }
             }
             if Failpoint.isWatched("redis.\(step).sent") {
-                // The command is sent at the end of this turn of the loop. The task runs in the next turn, before any
-                // reply is read, so the process can fail between the command and its reply.
+                // The event loop sends the command at the end of its current turn, and runs this task in its next turn,
+                // before it reads replies. So this failpoint can end the process after the command was sent and before
+                // its reply is handled.
                 Loop.task {
                     try await Loop.sleep(for: .zero)
                     Failpoint.hit("redis.\(step).sent")

@@ -28,8 +28,8 @@ extension FarmRegistry {
     }
 
     /// Records in Redis that an alert fires or clears.
-    /// - Returns: false if the alert already fires at this level or at a higher level, or if a cleared alert did
-    ///   not fire.
+    /// - Returns: false if Redis did not change: the alert already fires at this level or at a higher level, or
+    ///   `isCleared` is true and the alert does not fire.
     package func write(
         _ alert: ActiveAlert, isCleared: Bool, sender: String
     ) async throws(RedisError) -> Bool {

@@ -23,10 +23,11 @@ extension FarmRegistry {
         }
     }
 
-    /// The result of claiming a command.
+    /// Whether a host may run a command: `granted` if it may, `seen` if it has already claimed the command, `late` if
+    /// the command is too old.
     package enum Claim: Sendable { case granted, seen, late }
 
-    /// How long a command is valid. A host does not begin an older command.
+    /// How long a command is valid. After this time, no host starts to run the command.
     package static let operationLife = Duration.seconds(30)
 
     /// Adds a command for the coordinators to the stream of operations.
@@ -43,8 +44,8 @@ extension FarmRegistry {
         return try await operate(command.id, words).integer == 1
     }
 
-    /// Records in the audit log what an operator's command did directly in Redis, without a coordinator. The
-    /// coordinators skip the entry.
+    /// Records in the audit log what an operator's command did directly in Redis, without a coordinator. Coordinators
+    /// do not run the recorded command.
     /// - Parameter at: the time in Unix milliseconds.
     package func note(
         by issuer: String, verb: String, arguments: [String], text: String, at moment: Int64
@@ -56,7 +57,8 @@ extension FarmRegistry {
         _ = try await connection.call(command)
     }
 
-    /// Claims a command for a host, so that the host runs the command only once.
+    /// Claims a command for a host. Call this function before the host runs the command, so that the host runs the
+    /// command only once.
     package func claim(_ command: OperatorCommand, host: String) async throws(RedisError) -> Claim {
         switch try await operate(command.id, ["claim", host]).integer {
         case 1: .granted
@@ -88,7 +90,7 @@ extension FarmRegistry {
         }.sorted { $0.host < $1.host }
     }
 
-    /// Reads commands and last replies after a position, oldest first.
+    /// Reads the entries of the stream of operations after a position, oldest first.
     package func operations(after position: String, count: Int) async throws(RedisError) -> [Operation] {
         let reply = try await connection.call(
             RESPCommand("XRANGE", FarmKeys.operations, "(" + position, "+", "COUNT", "\(count)"))
@@ -104,7 +106,7 @@ extension FarmRegistry {
 
     // MARK: Desired state
 
-    /// Reads the desired state. Names have the form `scale:HOST` or `pin:APP:NN`.
+    /// Reads the desired state: values by name. A name has the form `scale:HOST` or `pin:APP:NN`.
     package func desired() async throws(RedisError) -> [String: String] {
         try await connection.call(RESPCommand("HGETALL", FarmKeys.desired)).fields
     }

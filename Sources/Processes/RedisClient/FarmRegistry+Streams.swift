@@ -45,7 +45,7 @@ extension FarmRegistry {
         }
     }
 
-    /// Errors of Redis were thrown before. Here, a reply of an unknown form counts as a reply without entries.
+    /// Reads the entries in a reply. A reply of an unknown form counts as a reply without entries.
     private static func entries(_ value: RESPValue) -> [EventEntry] {
         (try? EventEntry.read(value)) ?? []
     }

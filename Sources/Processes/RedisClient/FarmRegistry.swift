@@ -119,12 +119,12 @@ package import StoreProtocol
         return .stored(parts.last?.bytes ?? [])
     }
 
-    /// Records that a gateway refused the provider token with this issue time. If Redis already has the refusal of a
-    /// newer token, nothing changes.
+    /// Records that a gateway refused the provider token with this issue time. For each gateway, Redis keeps only the
+    /// refusal of the newest token.
     ///
     /// - Parameters:
     ///   - issuedAt: the issue time of the token, in seconds since 1970.
-    ///   - lifetime: how long Redis keeps the refusal, which must be longer than hosts share a token.
+    ///   - lifetime: how long Redis keeps the refusal. This must be longer than the time for which hosts share a token.
     package func refuseProviderToken(
         of owner: ProviderTokenOwner, issuedAt: Int64, by gateway: String, lifetime: Duration
     ) async throws(RedisError) {
@@ -148,8 +148,8 @@ package import StoreProtocol
         Int(try await connection.call(publication(of: command)).integer ?? 0)
     }
 
-    /// Sends a command to every coordinator without waiting for Redis's reply. If the message is lost, other hosts
-    /// notice the change at their next regular check.
+    /// Sends a command to every coordinator without waiting for Redis's reply. If the message is lost, the other hosts
+    /// learn the same fact when they next read Redis, which they do at regular intervals.
     package func send(_ command: String) {
         connection.send(publication(of: Array(command.utf8))) { _ in }
     }
@@ -196,7 +196,7 @@ package import StoreProtocol
     }
 }
 
-/// The error that the configured number of shards differs from the number that the farm was started with.
+/// The number of shards in the configuration differs from the number with which the farm was started.
 package struct FarmMismatch: Error, Equatable, CustomStringConvertible {
     package let configured: Int
     package let fixed: Int

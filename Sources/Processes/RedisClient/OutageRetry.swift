@@ -3,19 +3,19 @@ import FarmPolicy
 package import Logging
 package import StoreProtocol
 
-/// Repeats a call while Redis cannot carry it out or is unreachable. Logs each outage once.
+/// Repeats a call until Redis carries the call out, for example while Redis is unreachable. Logs each outage once.
 @Loop package struct OutageRetry {
     private let redis: String
     private let log: Logger
     private let metadata: Logger.Metadata
 
-    /// - Parameter redis: the name of the Redis in log messages.
+    /// - Parameter redis: how log messages name the Redis that is called.
     package init(_ redis: String = "Redis", log: Logger, metadata: Logger.Metadata = [:]) {
         (self.redis, self.log, self.metadata) = (redis, log, metadata)
     }
 
     /// - Parameter onWait: is called with true before each wait for Redis, and with false after the wait.
-    /// - Throws: an error that retries do not fix, or the last error when the task is cancelled.
+    /// - Throws: an error that retries do not fix, or, if the task is cancelled, the error of the last call.
     package func perform<Value: Sendable>(
         _ call: @Loop () async throws(StoreError) -> Value,
         onWait: @Loop (_ isWaiting: Bool) async -> Void = { _ in }
@@ -29,7 +29,8 @@ package import StoreProtocol
                 return value
             } catch {
                 guard error.isTemporary, !Task.isCancelled else { throw error }
-                // Before the first connection is established, an error is not an outage.
+                // While the process waits for its first connection to Redis, errors are expected, so they are not
+                // logged as an outage.
                 if !isLogged, error != .redis(.notYetConnected) {
                     isLogged = true
                     log.warning("waiting for \(redis)", error: error, metadata: metadata)

@@ -7,19 +7,19 @@ package import StoreProtocol
 /// A connection to one Redis that reconnects by itself and loads the farm's scripts.
 ///
 /// Calls are pipelined: any number of calls may wait for replies. While there is no connection, a call fails at once.
-/// The caller decides whether to repeat the call; nearly every ``Request`` can be repeated. The connection reconnects
-/// from ``start()`` until ``close()``.
+/// The caller decides whether to repeat the call; nearly every ``Request`` can be repeated. From ``start()`` until
+/// ``close()``, a lost connection is replaced by a new one.
 @Loop package final class RedisConnection {
-    /// Called when a connection is established. `isOtherServer` is true if Redis has restarted or was replaced, and so
-    /// may have lost its latest writes.
+    /// Called when a connection is established. `isOtherServer` is true if Redis has restarted, or was replaced by
+    /// another Redis, since the last connection. In both cases, the latest writes may be lost.
     package var onReady: @Loop (_ isOtherServer: Bool) -> Void = { _ in }
     /// Called with the reason when a connection has ended, and after each failed attempt to connect.
     package var onLoss: @Loop (RedisError) -> Void = { _ in }
-    /// Called once when Redis becomes unreachable, and once when it is reachable again. A lost connection that the first
-    /// attempt restores does not count as an outage.
+    /// Called once when Redis becomes unreachable, and once when it is reachable again. If the connection is lost and
+    /// the first attempt to reconnect succeeds, this does not count as an outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
-    /// Called when a number in a reply exceeded `WholeNumber.limit`. `step` names the step and the app. The number is
-    /// replaced by the nearest allowed number.
+    /// Called when a number in a reply exceeded `WholeNumber.limit`. The caller gets the nearest allowed number
+    /// instead. `step` names the step and the app.
     package var onClampedNumber: @Loop (_ step: String) -> Void = { _ in }
     package let settings: RedisSettings
     /// Redis's time, which decides whether the deadline of a push has passed.
@@ -107,7 +107,7 @@ package import StoreProtocol
             guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
                 return then(result)
             }
-            // Both commands are sent in one write.
+            // Do not wait for the reply to the first command: Redis runs the commands in their order.
             self.send(script.loadCommand) { _ in }
             self.send(command, blocking: blocking, then: then)
         }
@@ -167,8 +167,8 @@ extension RedisConnection {
         }
     }
 
-    /// - Returns: the hashes of the scripts; empty if the Redis user may not load scripts and the settings tolerate
-    ///   this.
+    /// - Returns: the hashes of the scripts; empty if the Redis user may not load scripts and `toleratesNoScripts` is
+    ///   set.
     private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [Script: [UInt8]] {
         do throws(RedisError) {
             return try await session.loadScripts(timeout: settings.timeout)
@@ -179,8 +179,8 @@ extension RedisConnection {
         }
     }
 
-    /// The time between two readings of Redis's time. If the clock of Redis's host is corrected, the change is noticed
-    /// within a minute.
+    /// How often Redis's time is read. After a correction of the clock of Redis's host, this process uses the corrected
+    /// time within a minute.
     private static var clockInterval: Duration { .seconds(60) }
 
     private func readClock() {
@@ -212,8 +212,8 @@ extension RedisConnection {
 }
 
 extension RedisConnection {
-    /// Logs one line when Redis becomes unreachable and one when it is reachable again. For each step, also logs at
-    /// most once in ten minutes that a number in a reply is out of range.
+    /// Logs one line when Redis becomes unreachable and one when it is reachable again. Also logs numbers in replies
+    /// that are out of range, at most once in ten minutes for each step.
     package func logOutages(to log: Logger) {
         var refused = RefusedValueLog()
         onClampedNumber = { step in

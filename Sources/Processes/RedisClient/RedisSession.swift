@@ -17,19 +17,20 @@ import Transport
 
     /// Called with each message of a subscription.
     var onMessage: @Loop (RESPValue) -> Void = { _ in }
-    /// Called once when the connection has ended, after every pending call got its error; not called after ``close()``.
-    /// If the connection ends before this property is set, this function is not called either, so check ``ending``
-    /// first.
+    /// Called once when the connection has ended, after every pending call got its error. Not called after ``close()``,
+    /// and not called if the connection ended before this property was set. So check ``ending`` before you set this
+    /// property.
     var onEnd: @Loop (RedisError) -> Void = { _ in }
-    /// Whether messages of subscriptions may arrive, so that a value without a pending call is not an error.
+    /// Whether the connection has subscribed to channels. If so, a value that arrives while no call is pending is a
+    /// message; otherwise such a value is an error.
     var isSubscribed = false
 
     private let stream: ByteStream
     private let reader = RESPReader()
     private var pending: Deque<Pending> = []
     private var watchdog: Timer?
-    /// Why the connection has ended; nil while it is open. The handling of any reply may end the connection, so check
-    /// this value after each reply.
+    /// Why the connection has ended; nil while the connection is open. The code that handles a reply may end the
+    /// connection, so check this value after each reply.
     private(set) var ending: RedisError?
     private var endWaiter: CheckedContinuation<Void, Never>?
 
@@ -53,7 +54,7 @@ import Transport
         watch()
     }
 
-    /// Sends a SUBSCRIBE command, to which Redis replies with messages.
+    /// Sends a command of a subscription. Redis's replies to the command go to ``onMessage``.
     func sendSubscription(_ command: borrowing RESPCommand) {
         isSubscribed = true
         write(command)
@@ -79,7 +80,7 @@ import Transport
         await withCheckedContinuation { endWaiter = $0 }
     }
 
-    /// Ends the connection as if it had been lost.
+    /// Ends the connection with a timeout error, and calls ``onEnd``.
     func abandon() {
         end(.timedOut)
     }
@@ -102,7 +103,8 @@ import Transport
         call.handler(.success(value))
     }
 
-    /// Starts a timer that checks deadlines four times a second, to detect a Redis that hangs.
+    /// Starts a timer that checks the deadlines of pending calls four times a second, so that a hanging Redis is
+    /// detected.
     private func watch() {
         if watchdog == nil { watchdog = Timer { [unowned self] in checkDeadlines() } }
         guard watchdog?.isRunning == false else { return }
@@ -111,10 +113,11 @@ import Transport
 
     func checkDeadlines(at now: ContinuousClock.Instant = .now) {
         guard isLate(at: now) else { return }
-        // This process may have been suspended. A reply that arrived during the suspension counts as in time, so read
-        // it first.
+        // If this process was suspended, replies may have arrived in the meantime. These replies are not late, so read
+        // them before the deadlines are checked again.
         stream.readNow()
-        // Replies arrive in order, so a late reply blocks all later replies, and the connection is useless.
+        // Redis replies in the order of the commands. Until the late reply arrives, no later reply can arrive, so end
+        // the connection.
         if isOpen, isLate(at: now) { end(.timedOut) }
     }
 
@@ -140,8 +143,8 @@ import Transport
 
 extension RedisSession {
     /// Connects and logs in: AUTH, SELECT, CLIENT SETNAME in one write.
-    /// - Parameter dialTimeout: the timeout of connecting and TLS. It applies only if it is shorter than the timeout
-    ///   for all steps together.
+    /// - Parameter dialTimeout: the timeout for connecting and for the TLS handshake, at most
+    ///   `settings.connectTimeout`, which is the timeout for all steps together.
     static func open(
         _ settings: RedisSettings, dialTimeout: Duration? = nil
     ) async throws(RedisError) -> RedisSession {

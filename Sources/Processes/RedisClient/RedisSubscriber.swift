@@ -3,10 +3,11 @@ import FarmPolicy
 import RedisProtocol
 import StoreProtocol
 
-/// Subscribes to channels on its own connection, which reconnects by itself. The subscriber reconnects from ``start()``
-/// until ``close()``.
+/// Subscribes to channels on its own connection. From ``start()`` until ``close()``, the subscriber replaces a lost
+/// connection by a new one.
 ///
-/// Messages sent while there is no connection are lost, so read the state itself in ``onReady``.
+/// Messages that are sent while there is no connection are lost. So in ``onReady``, read from Redis what the lost
+/// messages may have reported.
 @Loop package final class RedisSubscriber {
     package var onMessage: @Loop (_ channel: [UInt8], _ message: [UInt8]) -> Void = { _, _ in }
     /// Called after the first successful subscription, and after the subscription that follows each reconnection.
@@ -43,7 +44,8 @@ import StoreProtocol
     private func keepListening() async {
         var backoff = BackOff.redis
         while !isClosed {
-            // An error is not logged here, because the connection for commands connects to the same Redis and logs the error.
+            // Errors are not logged here: the process has another connection to the same Redis, for commands, which
+            // logs them.
             if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)
@@ -69,7 +71,8 @@ import StoreProtocol
     private func receive(_ value: RESPValue) {
         silentTicks = 0
         guard let parts = value.array, parts.count >= 2, let kind = parts[0].text else {
-            // Redis replied with an error, for example because a right is missing. Try again later.
+            // Redis replied with an error, for example because the Redis user may not subscribe. End the connection;
+            // the next connection subscribes again.
             session?.abandon()
             return
         }
@@ -85,7 +88,7 @@ import StoreProtocol
         }
     }
 
-    /// Sends a ping. If no reply to the PING arrives, the connection is dead.
+    /// Sends a PING. If Redis has not replied to the last two PINGs, ends the connection instead.
     private func sendPing() {
         silentTicks += 1
         guard silentTicks <= 2 else {

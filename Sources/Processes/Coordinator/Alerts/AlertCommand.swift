@@ -6,9 +6,11 @@ import Supervision
 /// The command's environment contains only PATH and the fields of the alert, because the coordinator's own variables may be
 /// secret.
 @Loop enum AlertCommand {
-    /// Runs a command in a process group of its own, and kills the rest of the group when the command has ended.
+    /// Runs the operator's command and exits with its status. If the coordinator exits first, the script and the
+    /// command are killed.
     ///
-    /// Descriptor 3 closes when the coordinator exits. A keeper process then kills the group.
+    /// The coordinator holds the other end of descriptor 3. When the coordinator exits, the `read` of the `keeper`
+    /// process ends, and `keeper` kills the process group.
     private static let script = """
         { read -r _ <&3; kill -KILL 0; } & keeper=$!
         /bin/sh -c "$1" 3<&-; status=$?
@@ -35,7 +37,7 @@ import Supervision
                         descriptors: [nil, nil, nil, theirs], inOwnSession: true
                     ) { child in
                         killer?.stop()
-                        // The command has exited: kill the processes that it left in its session.
+                        // The command has exited. Kill processes that the command has started and that still run.
                         kill(-child.pid, SIGKILL)
                         close(ours)
                         continuation.resume(

@@ -36,7 +36,8 @@ struct AlertMessage: Equatable, Sendable {
         [("level", Int64(level)), ("since", since), ("at", at)]
     }
 
-    /// The alert's fields as variables `PUSHFARM_ALERT_…=…`, in which a space replaces each control character.
+    /// The alert's fields as environment variables, `PUSHFARM_ALERT_…=…`. A space replaces each control character of
+    /// the values.
     var environment: [String] {
         let all = fields + numbers.map { ($0.name, String($0.value)) }
         return all.map { name, value in
@@ -61,12 +62,13 @@ struct AlertMessage: Equatable, Sendable {
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
-    /// Reports an app's alert to the producers of the app.
+    /// Called after an alert of an app was written to Redis; reports the alert to the app's producers.
     private let notifyApp: @Loop (_ app: String, FarmEvent) -> Void
     private var waiting: [AlertMessage] = []
     private var isWriting = false
 
-    /// The maximum number of queued alerts. When the queue is full, the oldest alert is dropped.
+    /// The maximum number of queued alerts. An alert that arrives when the queue is full replaces the oldest queued
+    /// alert.
     private static let most = 1000
 
     init(
@@ -88,8 +90,8 @@ struct AlertMessage: Equatable, Sendable {
         isWriting = true
         Loop.task {
             while !self.waiting.isEmpty {
-                // Remove the alert before the write: alerts that arrive during the write may drop the oldest
-                // queued alert.
+                // Remove the alert from the queue before the write. Otherwise, alerts that fill the queue during the
+                // write could drop this alert, and the code would then remove another alert.
                 let message = self.waiting.removeFirst()
                 guard await self.writeNow(message) else {
                     self.waiting.insert(message, at: 0)

@@ -16,7 +16,8 @@ import Web
     private let command: AlertQueue
     private let webhook: AlertQueue
     private let history: AlertLog
-    /// The scopes for which this host has already read the active alerts that other hosts recorded in Redis.
+    /// The scopes whose active alerts this host has already read from Redis. Another host may have recorded these
+    /// alerts.
     private var adopted: Set<Alert.Scope> = []
     private var isAdopting = false
 
@@ -32,10 +33,11 @@ import Web
         apply(settings)
     }
 
-    /// Alert notifications that failed three times or were dropped from a full queue.
+    /// The number of notifications that failed three times or were dropped from a full queue.
     var failures: Int { command.failures + webhook.failures }
 
-    /// Uses these settings for notifications from now on. The observers, and not this class, apply the thresholds.
+    /// Uses these settings for later notifications. The thresholds in the settings are not used here;
+    /// ``AppAlertObserver`` applies them.
     func apply(_ settings: AlertSettings) {
         evaluator.again = settings.again
         (command.destination, webhook.destination) = (nil, nil)
@@ -46,7 +48,7 @@ import Web
     /// Fires and clears alerts.
     ///
     /// - Parameters:
-    ///   - scopes: the scopes whose alerts this host sends now.
+    ///   - scopes: the scopes for which this host sends alerts.
     ///   - clock: Unix milliseconds.
     func evaluate(
         _ observations: [Alert: AlertEvaluator.Observation], scopes: Set<Alert.Scope>, clock: Int64
@@ -59,8 +61,8 @@ import Web
         for news in evaluator.evaluate(known, at: .now, clock: clock) { record(news, at: clock) }
     }
 
-    /// Clears an alert whose app or host no longer exists, and records this in Redis and in events. No notification is
-    /// sent.
+    /// Clears an alert whose app or host no longer exists. Writes this to Redis and to the app's events, but sends no
+    /// notification.
     func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(
@@ -75,12 +77,13 @@ import Web
         await webhook.close(by: deadline)
     }
 
-    /// Reads the active alerts of these scopes from Redis. Alerts of other scopes do not wait for this read.
+    /// Reads the active alerts of these scopes from Redis. Until then, alerts of these scopes are not evaluated; alerts
+    /// of all other scopes are.
     private func adopt(_ scopes: Set<Alert.Scope>) {
         isAdopting = true
         Loop.task { [self] in
             defer { isAdopting = false }
-            // After an error, the next evaluation, which follows a second later, reads the alerts.
+            // After an error, the next call of ``evaluate(_:scopes:clock:)``, a second later, repeats the read.
             guard let all = try? await registry.activeAlerts() else { return }
             for raised in all {
                 guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }

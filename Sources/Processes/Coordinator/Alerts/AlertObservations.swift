@@ -6,7 +6,7 @@ import FarmPolicy
     private unowned let context: HostContext
     typealias Observation = AlertEvaluator.Observation
 
-    /// The number of leases that this host has lost so far, and the time at which this number last grew.
+    /// How many leases this host has lost since its start, and when it lost the last of these leases.
     private var lastLoss: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
 
     init(_ context: HostContext) { self.context = context }
@@ -14,7 +14,7 @@ import FarmPolicy
     /// Evaluates all alerts. Call this function once a second.
     func evaluate() {
         for app in context.apps.all { app.context.totals.tick(at: .now) }
-        // During an upgrade, only the coordinator that has the host's name sends alerts.
+        // During an upgrade, the host has two coordinators. Only the coordinator with the host's name sends alerts.
         guard context.lifecycle.actsForHost else { return }
         context.alerts.evaluate(
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)

@@ -3,20 +3,20 @@ import Logging
 
 /// Sends alerts to one destination, one at a time, with at most three attempts for each alert.
 @Loop final class AlertQueue {
-    /// Sends a notification. Returns why the notification failed; nil if it succeeded.
+    /// Sends the alert's notification. Returns why the notification failed; nil if it succeeded.
     typealias Destination = @Loop (AlertMessage) async -> String?
 
     private(set) var failures = 0
     private let name: String
     private let log: Logger
     private let pause: Duration
-    /// The destination; nil if notifications of this kind are off.
-    /// If the destination changes, alerts that are already queued go to the new destination.
+    /// The destination; nil if no destination is configured. After a change of this property, alerts that are already
+    /// queued go to the new destination.
     var destination: Destination?
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
     private var isClosed = false
-    /// Signals when all queued alerts were handled.
+    /// Signalled when every queued alert was sent or has failed.
     private let changes = AsyncCondition()
 
     private static let most = 100
@@ -48,7 +48,7 @@ import Logging
     func close(by deadline: ContinuousClock.Instant) async {
         isClosed = true
         waiting = []
-        // Cancellation ends the delay before a retry, but not an attempt in progress.
+        // The cancellation of the task ends a delay before a retry, but does not end an attempt in progress.
         work?.cancel()
         _ = await changes.until(deadline) { work == nil }
     }

@@ -87,7 +87,8 @@ import StoreProtocol
             ? .bad(level: 1, text: "\(name): the gateway connects, but responds to no push") : .good
     }
 
-    /// The alert's level rises 30 days, 7 days and 1 day before the certificate expires.
+    /// Checks when the app's certificate expires. The alert has level 1 in the last 30 days before this time, level 2
+    /// in the last 7 days, and level 3 in the last day.
     static func expiry(of app: HostedApp, now: Int64) -> AlertEvaluator.Observation {
         guard let end = app.credentials.files.expiresAt else { return .good }
         let days = Double(end - now) / 86_400

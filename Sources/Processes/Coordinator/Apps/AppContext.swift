@@ -16,7 +16,7 @@ struct SharedAppContext {
     var retry = RetryPolicy()
     /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers = 1
-    /// The nonce of this coordinator's leases; each coordinator makes its own nonce.
+    /// The nonce of this coordinator's leases. Every coordinator process has a different nonce.
     var nonce = ""
     /// The nonce of the predecessor's leases; empty if the predecessor is unknown.
     var predecessor = ""
@@ -24,13 +24,13 @@ struct SharedAppContext {
     var notifyIntake: @Loop (IntakeOrder) -> Void = { _ in }
     /// Notifies the workers of this host that shards have batches.
     var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void = { _, _ in }
-    /// Sends an order to one worker. Returns the worker's name; nil if no worker is ready.
+    /// Sends an order to a worker that is ready, and returns the worker's name; nil if no worker is ready.
     var orderWorker: @Loop (WorkerOrder) -> String? = { _ in nil }
     /// Names of the workers that may have checked out batches.
     var liveWorkers: @Loop () -> [String] = { [] }
 }
 
-/// The state and services that the parts of one app share in a coordinator.
+/// The state and services that all parts of a coordinator's work for one app share.
 @Loop final class AppContext {
     let name: String
     let services: SharedAppContext

@@ -48,7 +48,7 @@ import StoreProtocol
 
     // MARK: Start and change
 
-    /// Loads the credentials, and resumes an app that was paused because of other credentials.
+    /// Loads the credentials. If the app was paused because of other credentials, resumes the app.
     func start() async {
         files.load()
         do throws(StoreError) {
@@ -64,8 +64,8 @@ import StoreProtocol
         }
         guard pauseReason == nil else { return }
         if let problem = files.problem { return await pause("credentials: \(problem)") }
-        // While the app is paused, a token that the gateway refused is not replaced. Resuming the app replaces the
-        // token.
+        // If the app is paused, the line below is not reached, so a refused token is not replaced. The resumption of
+        // the app replaces the token.
         if await files.refreshToken() == .refused { await pause(refusedTwice) }
     }
 
@@ -80,7 +80,8 @@ import StoreProtocol
         await reload()
     }
 
-    /// Checks the credential files, the age of the token, and the app's pause and rate limit in Redis.
+    /// Reads changed credential files, renews the token if it is too old, and applies the app's pause and rate limit
+    /// from Redis.
     func refresh() async {
         if files.haveChanged() {
             log.notice("credential files have changed")
@@ -102,7 +103,7 @@ import StoreProtocol
             }
             if let pause { note(pause) }
         } catch {
-            // Redis is unreachable. The next refresh reads the state again.
+            // Redis did not reply. The next refresh, a few seconds later, reads the state again.
         }
     }
 
@@ -140,7 +141,7 @@ import StoreProtocol
 
     func accepted(generation: UInt32) { state.accepted(generation: Int(generation)) }
 
-    /// Resumes the app after its credentials have changed. A pause that an operator set stays.
+    /// Resumes the app after its credentials have changed, unless an operator has paused the app.
     func resume() async {
         do throws(StoreError) {
             guard try await store.performWithRetries(ResumeApp(isOwn: true)) != .pausedByOperator else {
@@ -165,7 +166,7 @@ import StoreProtocol
         sendAgain()
     }
 
-    /// Why the app is paused again although an operator resumed it.
+    /// The reason of the pause if the gateway refuses the last token, and another token may not be minted yet.
     private var refusedTwice: String {
         let seconds = files.tokens?.renewalIn ?? 0
         return """
@@ -174,7 +175,7 @@ import StoreProtocol
             """
     }
 
-    /// Makes the workers continue with new connections.
+    /// Sends the workers the credentials, so that they send again, with new connections.
     private func sendAgain() {
         if let token = files.token {
             notifyWorkers(orderMaker.provider(token, generation: state.generation, reconnects: true))
@@ -209,8 +210,8 @@ import StoreProtocol
     }
 
     private func continueAfterPause() async {
-        // A change in Redis, an operator's command and changed files can all end a pause.
-        // If several of these causes arrive together, only the first call of this function resumes the app.
+        // A pause can end for several reasons: a change in Redis, an operator's command, or changed files. If a second
+        // reason arrives while this function runs, nothing is left to do.
         guard !isContinuing else { return }
         isContinuing = true
         defer { isContinuing = false }
@@ -228,18 +229,19 @@ import StoreProtocol
     private func reload() async {
         let before = files.fingerprint
         files.load()
-        // Workers' later notices about the old credentials must not count against the new credentials.
+        // Workers may still report that the gateway refuses the old credentials. After this call, these reports do not
+        // count against the new credentials.
         if before != files.fingerprint { state.renewed() }
         guard files.problem == nil else {
-            // Old credentials stay in use, because the files may be half written.
+            // If earlier credentials were loaded, the workers keep using them, because the files may be half written.
             if before == nil, let problem = files.problem { await pause("credentials: \(problem)") }
             return
         }
         if pauseReason == nil, await files.refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         sendSetup()
-        // Resume only if the pause was caused by other credentials: another host may have used the new credentials first and
-        // paused the app because of them.
+        // Resume only if other credentials caused the pause. If another host has already used the new credentials and
+        // paused the app because of them, the app stays paused.
         if pauseReason != nil, before != files.fingerprint, isPausedForOthers {
             await resume()
         } else {

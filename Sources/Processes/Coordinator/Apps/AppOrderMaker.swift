@@ -2,7 +2,7 @@ import ControlChannel
 import EventLoop
 import StoreProtocol
 
-/// Makes the orders that tell a worker an app's setup, credentials and pause.
+/// Makes the orders that tell a worker the setup and the credentials of an app, and whether the app is paused.
 @Loop final class AppOrderMaker {
     /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers: Int
@@ -46,7 +46,7 @@ import StoreProtocol
         return setup
     }
 
-    /// The app's setup without the parts that come from its credentials.
+    /// The app's setup without its credentials.
     private func emptySetup(generation: Int) -> AppSetup {
         var setup = AppSetup(
             files.configuration, workers: workers, shards: context.shards, generation: UInt32(generation))

@@ -2,7 +2,8 @@ import EventLoop
 import FarmConfiguration
 import StoreProtocol
 
-/// The rate limit of an app in the whole farm: the operator's value, else the configured value.
+/// The rate limit of an app, which all hosts together observe: the rate that an operator has set, or else the
+/// configured rate.
 @Loop final class AppRateLimit {
     private let context: AppContext
     /// The rate that an operator has set; nil if the configured rate applies.

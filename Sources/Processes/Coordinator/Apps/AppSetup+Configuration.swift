@@ -3,7 +3,7 @@ import FarmConfiguration
 import FarmPolicy
 
 extension AppSetup {
-    /// Makes a worker's setup of an app from the configuration, without the app's credentials.
+    /// Makes the setup of an app for a worker from the app's configuration. The setup has no credentials yet.
     ///
     /// - Parameters:
     ///   - workers: the number of workers of this host, which share the host's connections to a gateway.

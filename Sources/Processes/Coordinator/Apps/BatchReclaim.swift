@@ -6,13 +6,12 @@ import StoreProtocol
 @Loop final class BatchReclaim {
     private let context: AppContext
     private let leases: AppLeases
-    /// Called when a reclaim has ended and a waiting worker may get shards.
+    /// Called when a reclaim has ended for which a worker had to wait, so that the worker can get shards.
     private let onRelease: @Loop () -> Void
     /// The number of pushes that failed as poison so far.
     private var poisoned = 0
-    /// The running reclaims from all unknown workers.
-    /// The key is the number of the reclaim; the value is the names of the workers whose batches the reclaim must not
-    /// take.
+    /// The running reclaims that take the batches of all workers except the named workers. The key is the number of the
+    /// reclaim; the value has the names of these workers.
     private var reclaims: [Int: Set<String>] = [:]
     private var reclaimsBegun = 0
     /// Whether at least one worker must wait for shards until a reclaim has ended.
@@ -22,13 +21,14 @@ import StoreProtocol
         (self.context, self.leases, self.onRelease) = (context, leases, onRelease)
     }
 
-    /// Reclaims batches that Redis assigns to no live worker, for example after Redis has lost its latest writes.
+    /// Reclaims batches that, according to Redis, are checked out by workers that no longer run. Such batches exist,
+    /// for example, after Redis has lost its latest writes.
     func reclaimUnknownBatches() async {
         _ = await reclaim({ .allBut(context.services.liveWorkers()) }, shards: owned)
     }
 
-    /// Whether a worker may check out batches: false while a running reclaim would take the worker's batches, because the worker
-    /// started after the reclaim began.
+    /// Whether a worker may check out batches. False if the worker started after the beginning of a reclaim that still
+    /// runs: this reclaim does not know the worker and would take its batches.
     func mayServe(_ worker: String) -> Bool {
         let isKnown = reclaims.values.allSatisfy { $0.contains(worker) }
         if !isKnown { isAwaitingReclaim = true }
@@ -38,7 +38,8 @@ import StoreProtocol
     /// The shards in which an exited worker had pushes in flight; nil if Redis does not reply in time.
     func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
         var inFlight: [ShardQuarantine.Shard] = []
-        // Without a reply from Redis for the lifetime of a lease, this host no longer owns the shards.
+        // After the lifetime of a lease without a reply from Redis, this host no longer owns the shards, so it need not
+        // know the answer.
         let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
             let request = ReadInFlightShards(worker: worker, shards: portion.map(\.number))
@@ -59,7 +60,8 @@ import StoreProtocol
     ///
     /// - Returns: the number of pushes that failed as poison.
     func reclaim(from worker: String, _ exit: WorkerExit) async -> Int {
-        // Retry until the reclaim succeeds: this host keeps the shards, so no other host can reclaim the batches.
+        // Retry until the reclaim succeeds, because no other host can reclaim the batches while this host owns the
+        // shards.
         var backoff = BackOff.redis
         let before = poisoned
         while !(await reclaim({ .gone([worker]) }, exit, shards: owned)) {
@@ -79,7 +81,8 @@ import StoreProtocol
         stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
     }
 
-    /// - Parameter workers: evaluated before each call, because workers may start while a call waits for Redis.
+    /// - Parameter workers: which workers' batches to reclaim. Evaluated before each call to Redis, because workers may
+    ///   start during the previous call.
     /// - Returns: false if Redis failed temporarily.
     func reclaim(
         _ workers: @Loop () -> Reclaim.Workers, _ exit: WorkerExit = .unrelated,
@@ -91,8 +94,8 @@ import StoreProtocol
                 let number = begin(workers)
                 defer { ended(number) }
                 let reply = try await context.store.perform(Reclaim(workers, exit: exit, shards: portion))
-                // Redis also rejects the token of a lease that was released meanwhile. That rejection is expected and
-                // ignored.
+                // If this host has released a lease during the call, Redis rejects the lease's token, as expected. Only
+                // the rejection of a token that this host still has means that another host has taken the lease.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
                 }) {

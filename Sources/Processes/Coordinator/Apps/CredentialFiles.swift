@@ -11,7 +11,8 @@ import Supervision
     /// The trusted CA in PEM, read together with the credentials; empty means the system's CAs.
     private(set) var authority: [UInt8] = []
     private(set) var tokens: ProviderTokens?
-    /// Why the files cannot be used now; nil if the files can be used. Credentials that were read before stay in use.
+    /// Why the files cannot be used now; nil if the files can be used. If they cannot be used, the credentials that
+    /// were loaded before stay in use.
     private(set) var problem: String?
     private var stamps: FileStamps
     private let registry: FarmRegistry
@@ -33,7 +34,7 @@ import Supervision
         if case .certificate(let identity) = loaded { identity.certificate.notAfter } else { nil }
     }
 
-    /// Applies a changed configuration. The files are read by the next ``load()``.
+    /// Applies a changed configuration. Call ``load()`` afterwards to read the files.
     func apply(_ configuration: AppConfiguration) {
         self.configuration = configuration
         stamps = FileStamps(configuration.files)

@@ -4,8 +4,9 @@ import FarmConfiguration
 import FarmPolicy
 import StoreProtocol
 
-/// Makes a worker read an app's feedback service, on schedule and on demand. The coordinator holds the signing
-/// keys and parses no network data. Only the host that has the app's intake schedules readings.
+/// Makes a worker read an app's feedback service at regular intervals and when an operator requests it. The coordinator
+/// does not read the service itself: it holds the signing keys, so it must not parse data from the network. Only the
+/// host that has the app's intake schedules readings.
 @Loop final class FeedbackScheduler {
     private let context: AppContext
     private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
@@ -13,11 +14,12 @@ import StoreProtocol
     private var nextReading = ContinuousClock.now
     private var random = SystemRandomNumberGenerator()
 
-    /// The longest time of a reading. A reading that takes longer counts as lost: the coordinator that ordered the reading may
-    /// have exited. If the lost reading still runs beside the next reading, no tokens are lost: each reading gets a part of the
-    /// list and writes that part to Redis.
+    /// The longest time of a reading. A reading that takes longer counts as lost, because the coordinator that ordered
+    /// the reading may have exited. If the lost reading still runs during the next reading, no tokens are lost: the
+    /// service sends each token to one of the two readings, and both readings write their tokens to Redis.
     private static let limit = Duration.seconds(60)
-    /// The longest time between two checks, for the case that a wake-up was lost.
+    /// The longest time between two checks whether a reading is due. A check does not only follow a wake-up, because a
+    /// wake-up may be lost.
     private static let longestWait = Duration.seconds(30)
 
     init(_ context: AppContext) { self.context = context }
@@ -49,7 +51,7 @@ import StoreProtocol
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
             }
         } catch {
-            // Redis did not reply or refused the request. The next check, a second later, asks again.
+            // Redis did not reply or refused the request, so ask again in a second.
             nextReading = .now + .seconds(1)
         }
     }

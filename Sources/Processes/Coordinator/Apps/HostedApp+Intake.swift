@@ -22,17 +22,18 @@ extension HostedApp {
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
 
-    /// Handles Redis's rejection of the intake's fencing token. If the lease was released, the rejection is expected and ignored.
+    /// Handles Redis's rejection of a fencing token of the intake. If this host has released the lease of this token,
+    /// the rejection is expected, and nothing happens.
     func intakeFenced(_ token: [UInt8]) {
         if leases.held.intake?.bytes == token { leases.fenced() }
     }
 
-    /// Records that the intake process ended while it handled jobs of the app.
-    /// `isOnlyApp` is true if the process handled jobs of no other app.
-    /// A suspect job is refused after `limit` crashes of the intake.
+    /// Records that the intake process ended while it handled jobs of the app. `isOnlyApp` is true if the process
+    /// handled only jobs of this app. A suspect job is refused if the intake was handling the job in `limit` crashes.
     func intakeEnded(_ process: String, isOnlyApp: Bool, limit: Int) async {
         var backoff = BackOff.redis
-        // If Redis is unreachable for the lifetime of a lease, this host gives up and no job becomes a suspect.
+        // If Redis is unreachable for longer than a lease lasts, this host gives up: it no longer owns the intake, and
+        // no job becomes a suspect.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {

@@ -103,11 +103,11 @@ import StoreProtocol
         await leases.leave()
     }
 
-    /// Reads the app's credential files and its state in Redis again soon.
-    /// Several calls before the reading cause only one reading.
+    /// Soon reads the app's credential files and its state in Redis again. If this function is called several times
+    /// before it reads, it reads only once.
     private(set) lazy var refreshSoon = WakeUp { [weak self] in await self?.credentials.refresh() }
 
-    /// Starts a reading of the feedback service soon, if one is due and this host has the app's intake.
+    /// Soon starts a reading of the feedback service, if a reading is due and this host has the app's intake.
     private(set) lazy var readFeedbackSoon = WakeUp { [weak self] in await self?.readFeedbackIfDue() }
 
     /// Whether this host monitors the app's backlog and faults. The host with the app's intake monitors the app.
@@ -116,7 +116,8 @@ import StoreProtocol
 
     func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
 
-    /// Applies unconfirmed suppressions when the share of bad tokens has fallen, if this host has the app's intake.
+    /// If this host has the app's intake, suppresses the tokens that the guard keeps for confirmation, as soon as the
+    /// share of bad tokens has fallen below the limit.
     func applyUnconfirmed() async {
         while leases.held.intake != nil {
             let step = ResolveUnconfirmed(.due, limit: context.retention.suppressed)
@@ -152,8 +153,8 @@ import StoreProtocol
         store.send(AddEvent(event)) { _ in }
     }
 
-    /// Warns once if a worker with these shards opens a connection beyond the budget.
-    /// In this case the connection budget is below the number of workers.
+    /// Warns once if the connection budget is below the number of workers, so that a worker with these shards opens a
+    /// connection beyond the budget.
     func noteBudget(_ given: Set<Int>) {
         let share = FarmBudget(configuration.budget).share(of: given, among: context.shards)
         guard share.isBeyond, !isBeyondBudget else { return }
@@ -164,7 +165,8 @@ import StoreProtocol
         announce(.budgetExceeded, ["host": context.host, "reason": "max_conns is less than the workers"])
     }
 
-    /// Settles the entries of the results stream that other hosts read and did not settle before they left the farm.
+    /// Settles entries of the results stream that another host, or the predecessor of this process, had read and not
+    /// settled when it left.
     func claimAbandonedResults() { resultsConsumer.claim() }
 
     func workerReported() { resultsConsumer.wake() }

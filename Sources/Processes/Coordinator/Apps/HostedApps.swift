@@ -8,7 +8,7 @@ import StoreProtocol
     private unowned let context: HostContext
     private var apps: [String: HostedApp] = [:]
     private var services: SharedAppContext?
-    /// The number of apps added since the start.
+    /// How many times an app was added since the start of this process.
     private var added = 0
 
     init(_ context: HostContext) { self.context = context }
@@ -27,7 +27,8 @@ import StoreProtocol
 
     subscript(name: String) -> HostedApp? { apps[name] }
 
-    /// Makes it possible to add apps. Call this function once, when the predecessor's nonce is known.
+    /// Creates what all apps share. Call this function once, after the predecessor's nonce is known and before the
+    /// first app is added.
     func prepare() {
         var retention = Retention()
         retention.jobRecords = context.configuration.jobRecordsKept
@@ -54,8 +55,8 @@ import StoreProtocol
             preconditionFailure("an app is added before the coordinator is prepared")
         }
         added += 1
-        // Each added app gets its own nonce. If an app is removed and added again, a late release by the removed app
-        // must not release leases of the added app.
+        // An app that is removed and added again gets another nonce. So if the removed app releases its leases late, it
+        // does not release the leases that the added app has acquired.
         services.nonce = "\(services.nonce).\(added)"
         let shares = context.registration.membership.shares(of: configuration.name)
         let app = HostedApp(configuration, shares: shares, services)

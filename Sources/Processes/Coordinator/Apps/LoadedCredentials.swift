@@ -15,8 +15,8 @@ enum LoadedCredentials {
         let description: String
     }
 
-    /// - Throws: if a file cannot be read or parsed, or if the certificate is not valid now or not for the app's topic
-    ///   and environment.
+    /// - Throws: if a file cannot be read or parsed, if the certificate is expired or not valid yet, or if the
+    ///   certificate is for another topic or environment than the app's.
     static func load(_ app: AppConfiguration) throws(Problem) -> LoadedCredentials {
         switch app.credentials {
         case .key(let file, let id, let team):
@@ -62,8 +62,8 @@ enum LoadedCredentials {
         if now < certificate.notBefore { return "the certificate is not valid yet" }
         let sandbox = certificate.value(ofExtension: AppleExtension.sandbox) != nil
         let production = certificate.value(ofExtension: AppleExtension.production) != nil
-        // Only a certificate from Apple names its environment. A certificate for a compatible gateway names no
-        // environment, so it fits each environment.
+        // A certificate from Apple names its environments. A certificate for a compatible gateway does not name an
+        // environment, so it may be used in both.
         if sandbox || production, app.environment == .sandbox ? !sandbox : !production {
             return "the certificate is not for the environment \(app.environment.rawValue)"
         }
@@ -84,7 +84,8 @@ enum LoadedCredentials {
     }
 }
 
-/// Size, inode and time of the last change of an app's credential files, for detecting changes.
+/// The size, the inode and the time of the last change of each credential file of an app. They show whether a file has
+/// changed.
 struct FileStamps: Equatable {
     private struct Stamp: Equatable {
         var inode: UInt64

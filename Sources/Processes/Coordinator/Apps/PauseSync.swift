@@ -2,8 +2,8 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Applies the pauses and cancellations of an app's jobs, tokens and shards. The workers of this host are notified. If
-/// this host holds the lease of the app's intake, it also cancels the unsent pushes of cancelled jobs.
+/// Applies the pauses and cancellations of an app's jobs, tokens and shards: makes the workers of this host return the
+/// affected batches. If this host owns the app's intake, also cancels the unsent pushes of cancelled jobs.
 @Loop final class PauseSync {
     /// Paused shards, which no worker serves.
     private(set) var pausedShards: Set<Int> = []
@@ -13,12 +13,12 @@ import StoreProtocol
     var isOwner: @Loop () -> Bool = { false }
 
     private let context: AppContext
-    /// The value that `pause_changes` in the admission hash had when the pauses were last read; nil before the first
-    /// read.
+    /// The number of changes of pauses, `pause_changes` in the admission hash, when this process last read the pauses;
+    /// nil before the first read.
     private var seen: Int?
-    /// Pauses and cancellations that the workers already know.
+    /// The pauses and cancellations for which the workers have already been ordered to return batches.
     private var announced: Set<String> = []
-    /// Jobs to cancel at a later time, in Unix milliseconds.
+    /// Jobs that will be cancelled later, each with the time of the cancellation in Unix milliseconds.
     private var futureCancels: [String: Int64] = [:]
     private var rounds = CancelRounds()
     private var isCancelling = false
@@ -90,8 +90,8 @@ import StoreProtocol
         return request.pauses(try await context.store.perform(request))
     }
 
-    /// Makes this host's workers return the pushes of `jobs` and `shards` that are not in flight. Later checkouts skip
-    /// these pushes.
+    /// Makes this host's workers return the batches of `jobs` and `shards`, except pushes in flight. When workers check
+    /// out the batches again, Redis leaves out the paused and cancelled pushes.
     private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
         if !numbers.isEmpty {
@@ -105,8 +105,8 @@ import StoreProtocol
 
     // MARK: Cancelling
 
-    /// Cancels the pushes of cancelled jobs in all batches that no worker has checked out. A split or a retry that
-    /// follows this call cancels the pushes of cancelled jobs itself.
+    /// Cancels the pushes of cancelled jobs in all batches that no worker has checked out. Batches that are created
+    /// later need no call, because a split or a retry itself cancels the pushes of cancelled jobs.
     /// - Returns: whether all batches were examined.
     private func cancelBatches() async -> Bool {
         do throws(StoreError) {
@@ -129,7 +129,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: how many of `batches` still exist, according to Redis's replies.
+    /// - Returns: how many of `batches` still exist after the call.
     @discardableResult
     private func cancel(_ batches: [String]) async throws(StoreError) -> Int {
         var (first, cancelled) = (0, 0)

@@ -6,7 +6,7 @@ package import RedisClient
 package import StoreProtocol
 
 /// The provider tokens of one key id, team and signing key for one gateway. The hosts of the farm share the tokens
-/// in sealed form. A token that the gateway refused is never sent again.
+/// through Redis in sealed form. A token that the gateway has refused is never sent to it again.
 @Loop package final class ProviderTokens {
     enum Renewal {
         /// The current token is unchanged.
@@ -27,16 +27,18 @@ package import StoreProtocol
     private let log: Logger
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
-    /// The `iat` of a refused token whose refusal is not recorded in Redis yet; nil if every refusal is recorded.
+    /// The `iat` of a token whose refusal this process has not recorded in Redis yet; nil if all refusals are recorded.
     private var unreportedRefusal: Int64?
-    /// When Redis was last asked for refusals.
+    /// When this process last read refusals from Redis.
     private var askedAt: ContinuousClock.Instant?
     /// The current token; empty if no token may be sent.
     private(set) var current: [UInt8] = []
 
-    /// How often Redis is asked for refusals that another app or host has recorded.
+    /// How often this process reads from Redis which tokens were refused, because another host or another app of this
+    /// host may have recorded a refusal.
     private static let askingInterval = Duration.seconds(5)
-    /// How long Redis keeps a refusal. This time is longer than hosts share a token, so no host sends a refused token again.
+    /// How long Redis keeps a refusal: longer than the hour for which it keeps a shared token. So a host that reads an
+    /// old shared token also reads its refusal.
     private static let refusalLife = Duration.seconds(2 * 3600)
 
     package init(
@@ -50,7 +52,7 @@ package import StoreProtocol
         self.log = log
     }
 
-    /// Redis's time in seconds. It is used because a host's own clock may be wrong.
+    /// Redis's time in seconds, because the clock of this host may be wrong.
     private var now: Int64 { registry.connection.clock.seconds }
 
     /// Identifies the credentials without revealing them. Different credentials have different fingerprints.
@@ -72,11 +74,11 @@ package import StoreProtocol
         return await refresh()
     }
 
-    /// A token for testing the credentials: the token that the hosts share. If the hosts share no token, a token is
-    /// minted and shared.
+    /// A token with which the credentials can be tested: the token that the hosts share. If the hosts share no token,
+    /// this function mints a token and shares it.
     ///
-    /// - Returns: nil if the gateway has already refused these credentials. In this case, no token is minted for the
-    ///   test.
+    /// - Returns: nil if the gateway has already refused a token of these credentials and the hosts share no other
+    ///   token. In this case, no token is minted for the test.
     package func tokenForTrial() async -> [UInt8]? {
         await learnRefusal()
         return switch age.decide(now: now) {
@@ -88,7 +90,7 @@ package import StoreProtocol
     }
 
     private func adoptShared() async -> Bool {
-        // While Redis does not reply, no shared token is known. The next refresh asks Redis again.
+        // If Redis does not reply, this call finds no shared token. The next refresh reads Redis again.
         guard let shared = try? await registry.providerToken(of: owner) else { return false }
         return adopt(shared)
     }
@@ -110,7 +112,7 @@ package import StoreProtocol
         } catch { warn(error) }
     }
 
-    /// Whether the gateway's reason means that the provider token itself is invalid.
+    /// Whether a gateway that responds with this reason refuses the provider token.
     package static func isRefusal(_ reason: String) -> Bool {
         Reason(rawValue: reason)?.refusesProviderToken == true
     }
@@ -127,8 +129,8 @@ package import StoreProtocol
         if age.decide(now: now) != .keep { current = [] }
     }
 
-    /// Adopts a fresh token that another host has shared, else mints a token and shares it. A call during a renewal
-    /// waits for the renewal and returns its result.
+    /// Uses the token that another host has shared, if it is fresh; otherwise mints a token and shares it. A second
+    /// call during a renewal waits for the same renewal, and returns its result.
     private func renew() async -> Renewal {
         if let renewing { return await renewing.value }
         let renewing = Loop.task { await self.renewAlone() }
@@ -186,13 +188,13 @@ package import StoreProtocol
     }
 }
 
-/// Seals the provider token that hosts share. The seal uses the token's signing key, and is bound to key id, team and
-/// key.
+/// Encrypts the provider token that hosts share, with a key that is derived from the token's signing key. Only a host
+/// with the same signing key, key id and team can decrypt the token.
 package struct ProviderTokenSeal {
     package struct Record: Equatable {
         /// When the token was issued, in seconds since 1970.
         package let issuedAt: Int64
-        /// When a token of these credentials last replaced another token; nil if this token is the first.
+        /// When a token of these credentials last replaced an earlier token; nil if there was no earlier token.
         package let renewedAt: Int64?
         package let token: [UInt8]
     }
@@ -205,14 +207,14 @@ package struct ProviderTokenSeal {
         self.owner = owner
     }
 
-    /// Seals a record as text: `iat`, a space, the time of the renewal or 0, a space, the token.
+    /// Seals a record as text: `issuedAt`, a space, `renewedAt` or 0, a space, the token.
     func seal(_ record: Record) -> [UInt8] {
         key.seal(
             Array("\(record.issuedAt) \(record.renewedAt ?? 0) ".utf8) + record.token,
             associated: Array(owner.description.utf8))
     }
 
-    /// Opens a sealed record; nil if it was sealed for other credentials or is damaged.
+    /// Opens a sealed record; nil if the record was sealed for other credentials or is damaged.
     package func open(_ sealed: [UInt8]) -> Record? {
         guard let plain = try? key.open(sealed, associated: Array(owner.description.utf8)) else { return nil }
         let parts = plain.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)

@@ -5,20 +5,23 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Finds inboxes of apps that no coordinator configures, and makes Redis refuse jobs for removed apps.
+/// Finds inboxes of apps that no host has configured. Removes these apps from Redis, so that Redis refuses jobs for
+/// them.
 @Loop final class UnknownApps {
     private unowned let context: HostContext
     private lazy var search = InboxSearch(context.registry, log: context.log)
-    /// Apps that were removed from this host's configuration since the start, and that Redis still knows.
+    /// Apps that operators have removed from this host's configuration since the start, and that are not removed from
+    /// Redis yet.
     private var removedApps: Set<String> = []
 
-    /// How long no host must have configured an app before the app is removed from Redis. The time is long, because the
-    /// app's hosts may be switched off for a while.
+    /// An app is removed from Redis when no host has had the app in its configuration for this time. The time is long,
+    /// because all hosts of an app may be switched off for a while.
     private static let silence = Duration.seconds(86_400)
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Inboxes that contain jobs of unknown apps. Only the first live host searches for these inboxes.
+    /// Inboxes that contain jobs of unknown apps; empty on all hosts except the first live host, which searches for
+    /// them.
     var strayInboxes: [StrayInboxes.Inbox] { search.found }
 
     var alertObservation: AlertEvaluator.Observation {
@@ -42,7 +45,7 @@ import StoreProtocol
         await search.search(configured: configuredApps)
     }
 
-    /// Removes apps that no coordinator configures from Redis. Redis then refuses jobs for these apps. Call this
+    /// Removes from Redis the apps that no host has configured. Redis then refuses jobs for these apps. Call this
     /// function every few seconds.
     func forgetApps() async {
         guard context.lifecycle.actsForHost else { return }
@@ -52,8 +55,8 @@ import StoreProtocol
             let served = Set(others.flatMap(\.apps)).union(own)
             removedApps.subtract(own)
             for name in removedApps where !served.contains(name) {
-                // A heartbeat in progress may register the app again, so removal repeats until Redis does not know
-                // the app.
+                // A heartbeat that this host sent before may register the app again. So the removal is repeated until
+                // Redis no longer knows the app.
                 if await forget(name, after: .zero) == false { removedApps.remove(name) }
             }
             guard context.registration.isFirstHost else { return }
@@ -84,12 +87,13 @@ import StoreProtocol
     private let log: Logger
     private var inboxes = StrayInboxes()
     private var cursor = "0"
-    /// When to search again after Redis refused a search; nil if Redis did not refuse the last search.
+    /// When to search again if Redis has refused the last search; otherwise nil.
     private var nextSearch: ContinuousClock.Instant?
 
     /// The number of keys that are scanned per second.
     private static let keys = 500
-    /// The delay after a refusal. During the delay, an operator may give the Redis user the right to scan.
+    /// How long to wait after Redis has refused a search. Redis refuses until an operator gives the Redis user the
+    /// right to scan.
     private static let pause = Duration.seconds(60)
 
     init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
@@ -97,7 +101,7 @@ import StoreProtocol
     /// The inboxes that contain jobs and were first found at least ten seconds ago.
     var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }
 
-    /// Forgets all found inboxes, because another host searches now.
+    /// Forgets all found inboxes, because this host no longer searches.
     func pause() {
         inboxes.removeAll()
         cursor = "0"

@@ -58,8 +58,8 @@ import StoreProtocol
                 "pushfarm_pushes_total", "Pushes with an outcome that this host has settled.", count,
                 ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
-        // Write zeros from the start. If a series began with its first count, Prometheus would compute no rate for this
-        // count.
+        // Write zeros before the first push. If a time series began with the value 1, Prometheus could not see the
+        // increase from 0 to 1, and would compute a rate of 0.
         for lane in Lane.allCases { add(lane, .delivered, "", 0) }
         let outcomes = totals.outcomes.sorted {
             ($0.key.lane.rawValue, $0.key.kind.rawValue, $0.key.reason)
@@ -136,8 +136,8 @@ extension RetryCause {
     }
 }
 
-/// Reasons of failures that have their own label value. The set is limited, because a gateway may send any text as a
-/// reason, and each label value costs a time series.
+/// The reasons of failures that have their own label value. A gateway may send any text as a reason, and each label
+/// value makes another time series, so other reasons do not get their own label value.
 enum MetricReasons {
     static let other = "other"
 

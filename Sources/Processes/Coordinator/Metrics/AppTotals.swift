@@ -33,7 +33,8 @@ import StoreProtocol
 
     func wait(_ lane: Lane) -> LatencyCounts { lane == .high ? highWait : bulkWait }
 
-    /// Updates the rates and latencies of the last seconds. Call this function once a second.
+    /// Updates the rates of the last second and the latencies of the last ten seconds. Call this function once a
+    /// second.
     func tick(at now: ContinuousClock.Instant) {
         var waits = highWait
         waits.add(bulkWait)
@@ -82,8 +83,8 @@ extension LatencyCounts {
 }
 
 extension AppTotals {
-    /// `all` is the number of gateway responses so far, and `errors` is the number of these responses that were errors.
-    /// A 410 does not count as an error.
+    /// `all` is the number of gateway responses since the start of this coordinator, and `errors` is the number of
+    /// these responses that were errors. A response with status 410 does not count as an error.
     var responses: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)
         for (outcome, count) in outcomes {
@@ -120,7 +121,8 @@ struct RecentAppNumbers {
     private var last: (at: Instant, settled: UInt64, errors: UInt64)?
     private static let window = 10
 
-    /// Calculates the numbers of the last second. Call this function once a second with the sums since the start.
+    /// Calculates the numbers of the last second. Call this function once a second, with the sums that were counted
+    /// since the start of this coordinator.
     mutating func tick(
         settled: UInt64, errors: UInt64, gateway: LatencyCounts, wait: LatencyCounts, at now: Instant
     ) {

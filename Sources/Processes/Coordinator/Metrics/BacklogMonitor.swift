@@ -4,13 +4,13 @@ import StoreProtocol
 /// Reads, every few seconds, the backlog of each app whose intake is on this host. An app's intake is on one host, so
 /// only one host reads an app's backlog.
 @Loop final class BacklogMonitor {
-    /// The last reading of an app's backlog. While Redis does not reply, the last reading is kept.
+    /// The results of the last reading of an app's backlog. They are kept while Redis does not reply.
     struct Reading {
         var backlog: BacklogReading?
         /// Redis keys of the wrong type, and stored entries that cannot be read.
         var faults: FindDamage.Reply?
-        /// The counts of the app's guard, and the number of suppressions that await confirmation; nil before the first
-        /// reading.
+        /// The counts of the app's guard, and in `waiting` the number of suppressions that await confirmation; nil
+        /// before the first reading.
         var guarded: (counts: ReadGuard.Reply, waiting: Int)?
     }
 
@@ -19,11 +19,12 @@ import StoreProtocol
     /// The time between two readings of an app's backlog.
     static let interval = Duration.seconds(5)
 
-    /// - Parameter isFirstHost: whether to read also the backlogs of apps whose leases Redis refuses to every host.
+    /// - Parameter isFirstHost: whether this host is the first live host. Only the first live host reads the backlogs
+    ///   of apps whose leases Redis refuses to all hosts.
     func update(of apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: Reading] = [:]
         for app in apps where app.isWatched(isFirstHost: isFirstHost) {
-            // If one of the requests fails, the earlier values of its part of the reading stay until the next round.
+            // If a request below fails, the values that it would replace stay until the next call.
             var reading = readings[app.name] ?? Reading()
             if let backlog = try? await Self.read(app) { reading.backlog = backlog }
             if let faults = try? await app.store.perform(FindDamage(shards: app.context.shards)) {

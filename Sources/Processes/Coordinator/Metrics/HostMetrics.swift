@@ -5,8 +5,8 @@ import FarmPolicy
 @Loop struct HostMetrics {
     unowned let context: HostContext
 
-    /// The maximum number of apps with their own label value: the first apps in order of their names. All other apps
-    /// share the label value `other`.
+    /// The maximum number of apps with their own label value. If the host has more apps, the apps whose names come
+    /// first in the alphabet get their own label value, and all further apps share the label value `other`.
     private static let mostLabels = 200
 
     var text: String {

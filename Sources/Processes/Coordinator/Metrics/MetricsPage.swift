@@ -3,9 +3,9 @@ import FarmPolicy
 /// A page of metrics in Prometheus's text format, 0.0.4.
 ///
 /// Names and labels follow the conventions of swift-metrics' Prometheus back end: snake case, `_total` at the end of
-/// counters, seconds and bytes as units. The back end itself is not used: any thread may call its handlers, so the
-/// handlers use locks. The coordinator's values need no locks: only code on the loop changes them, and reads them
-/// when a page is requested.
+/// counters, seconds and bytes as units. Pushfarm does not use this back end itself, because its handlers use locks, so
+/// that any thread may call them. The coordinator needs no locks: only the thread of the event loop changes the values
+/// and makes the page.
 struct MetricsPage {
     private enum Kind: String { case counter, gauge, histogram }
 
@@ -16,13 +16,12 @@ struct MetricsPage {
         var name: String
         var kind: Kind
         var help: String
-        /// The index of each value, by the value's labels as they are written. Values are stored in the order in which
-        /// they were added.
+        /// The index of each value in `labels` and `values`; the key is the text of the value's labels.
         var indices: [String: Int] = [:]
         var labels: [String] = []
         var values: [Double] = []
         var histograms: [LatencyCounts] = []
-        /// The number of histogram buckets below `+Inf` that are written.
+        /// The number of buckets of a histogram, without the bucket `+Inf`.
         var bounds = 0
 
         mutating func index(of labels: String) -> Int {
@@ -54,8 +53,8 @@ struct MetricsPage {
         add(name, help, value ? 1.0 : 0.0, labels)
     }
 
-    /// - Parameter bounds: the number of buckets below `+Inf`. The first bound is 1 ms, and each next bound is twice as
-    ///   large.
+    /// - Parameter bounds: the number of buckets, without the bucket `+Inf`. The upper bound of the first bucket is 1
+    ///   ms; the bound of each further bucket is twice the previous bound.
     mutating func add(
         _ name: String, _ help: String, _ labels: Labels, _ counts: LatencyCounts, bounds: Int
     ) {
@@ -64,7 +63,7 @@ struct MetricsPage {
         families[family].histograms[index].add(counts)
     }
 
-    /// Finds or adds the family of a value, and the index of the value in the family.
+    /// Finds the family of a value and the index of the value in the family; adds both if they are missing.
     private mutating func index(
         _ name: String, _ kind: Kind, _ help: String, _ labels: Labels
     ) -> (family: Int, index: Int) {

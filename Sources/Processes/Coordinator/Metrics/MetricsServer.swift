@@ -9,13 +9,14 @@ import Web
     private unowned let context: HostContext
     private lazy var server = PageServer(urgent: ["/healthz", "/readyz"]) { [unowned self] in page($0) }
     private var opening: Task<Void, Never>?
-    /// This process's socket file; with its inode, this process notices that another coordinator has replaced the file.
+    /// The socket file that this process has created. If the file at `path` has another inode, another coordinator has
+    /// replaced the file, and this process must not remove it.
     private var socket: (path: String, inode: UInt64)?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Opens the address. If the address cannot be opened, the farm runs without the metrics page, and opening is
-    /// retried every five seconds.
+    /// Opens the address. If this fails, the coordinator runs without the metrics page, and tries again every five
+    /// seconds.
     func open() {
         guard let configured = context.configuration.metrics else { return }
         let log = context.log

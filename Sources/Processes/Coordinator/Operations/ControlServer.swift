@@ -8,7 +8,8 @@ import Transport
 /// The coordinator's control socket: each connection carries one command and its replies. The socket works during
 /// a Redis outage.
 ///
-/// The socket is in a folder of mode 0700. Every user who can open the socket counts as the operator.
+/// The socket is in a folder with mode 0700. There is no further check: every user who can open the socket may send all
+/// commands.
 @Loop final class ControlServer {
     private typealias Link = ControlLink<OperatorReply, OperatorCommand>
 
@@ -21,7 +22,8 @@ import Transport
 
     /// The maximum number of simultaneous connections.
     private static let most = 32
-    /// How long a client may take to send its command, and to close the connection after the last reply.
+    /// How long the server waits for a client's command, and, after the last reply, for the client to close the
+    /// connection.
     private static let timeout = Duration.seconds(5)
 
     init(
@@ -44,8 +46,8 @@ import Transport
         }
     }
 
-    /// Accepts no new clients. Connected clients can receive their replies until ``close()``.
-    /// - Parameter isKept: whether the socket file stays, because another coordinator uses the path now.
+    /// Accepts no new clients. Clients that are already connected still get their replies, until ``close()``.
+    /// - Parameter isKept: whether the socket file must stay, because another coordinator already uses it.
     func shut(isKept: Bool = false) {
         guard let listener else { return }
         listener.close()

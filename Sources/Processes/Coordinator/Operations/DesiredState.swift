@@ -2,8 +2,8 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The desired state that operators have set and Redis stores: each host's number of workers, and the host that each
-/// pinned shard belongs to.
+/// The desired state, which operators set and Redis stores: the number of workers of each host, and the host of each
+/// pinned shard.
 @Loop final class DesiredState {
     private unowned let context: HostContext
     /// The number of workers that an operator has set; nil if the configured number applies.
@@ -22,8 +22,8 @@ import StoreProtocol
     }
 
     /// Stores the number of workers that an operator has set; nil means the configured number.
-    /// - Returns: whether Redis has stored the number. If Redis has not stored the number, the number applies until
-    ///   this process ends.
+    /// - Returns: whether Redis has stored the number. If not, the number applies only until this process next reads
+    ///   the desired state from Redis.
     func setScale(_ scale: String?) async -> Bool {
         self.scale = scale
         return await store(scaleName, scale)

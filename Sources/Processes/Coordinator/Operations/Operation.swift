@@ -1,7 +1,7 @@
 import EventLoop
 import PushModel
 
-/// A running command, which reports its progress to the operator.
+/// An operator's command that this host is running. The object reports the progress of the command to the operator.
 @Loop final class Operation {
     private let host: String
     private let reply: @Loop (OperatorReply) async -> Void

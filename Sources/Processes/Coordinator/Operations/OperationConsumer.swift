@@ -6,20 +6,20 @@ import StoreProtocol
 
 /// Reads operators' commands from Redis and the control socket, and sends this host's replies.
 ///
-/// The host claims a command from Redis by its id before it starts the command. So each command runs only once,
-/// even if messages are lost or read twice, or a successor reads the command again.
+/// Before the host runs a command from Redis, it claims the command's id in Redis. So the host runs the command only
+/// once, even if it reads the command twice or its successor reads the command again.
 @Loop final class OperationConsumer {
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
-    /// Signalled when a command has got its last reply.
+    /// Signalled when this host has sent the last reply to a command.
     private let changes: AsyncCondition
     /// The position of the last entry that was read; nil before the first read.
     private var position: String?
     private var isReading = false
     private var isToBeReadAgain = false
-    /// Commands that have no last reply yet.
+    /// Commands to which this host has not sent its last reply yet, by id.
     private(set) var underWay: [String: OperatorCommand] = [:]
     /// The maximum number of commands that run at the same time, counted over all clients.
     static let most = 64
@@ -66,8 +66,7 @@ import StoreProtocol
         position = start
     }
 
-    /// The position after which the first read starts. Commands before this position are too old, or were read by the
-    /// predecessor.
+    /// The position after which the first read starts. The commands before this position are too old to be started.
     private func firstPosition() async throws(RedisError) -> String {
         let now = try await registry.time()
         return "\(now - Int64(FarmRegistry.operationLife.milliseconds))-0"
@@ -82,12 +81,12 @@ import StoreProtocol
         }
     }
 
-    /// Carries out a command concurrently with other commands.
-    /// - Parameter reply: sends one reply; its calls do not overlap.
+    /// Begins to carry out a command, and does not wait for other commands.
+    /// - Parameter reply: sends one reply. It is called again only after the previous call has returned.
     func begin(_ command: OperatorCommand, reply: @escaping @Loop (OperatorReply) async -> Void) {
         let isOneOfFew = underWay.count < Self.most
         underWay[command.id] = command
-        // Monitoring probes request the status every few seconds, so the status command is logged at a lower level.
+        // Monitoring systems may run the command `status` every few seconds, so log this command at a lower level.
         let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
         log.log(
             level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
@@ -98,7 +97,7 @@ import StoreProtocol
                 guard isOneOfFew else {
                     throw OperationRefusal("\(Self.most) commands are running: try again later")
                 }
-                // A command on the control socket may be meant for another host.
+                // A command that arrives on the control socket may name another host, which must run it.
                 if let wanted = command.host, wanted != self.host {
                     throw OperationRefusal(
                         "the command is for the host \(wanted), but this host is \(self.host)")

@@ -11,7 +11,7 @@ import FarmPolicy
         if isDry { return "would go from \(before) to \(workers.text)" }
         return try await context.exclusive.run("scale") { () async throws(OperationRefusal) in
             let isStored = await context.desired.setScale(text == "default" ? nil : workers.text)
-            let note = isStored ? "" : "; lost at a restart, because Redis is unreachable"
+            let note = isStored ? "" : "; not stored, because Redis is unreachable: repeat it later"
             context.scaling.set(workers)
             wakeWorkers()
             guard case .fixed(let number) = workers else {
@@ -24,7 +24,8 @@ import FarmPolicy
 
     private var size: Int { context.shards.placement.size }
 
-    /// Resumes a quiet host, and wakes stopped, drained and quiet workers.
+    /// Resumes the host if it is quiet. Starts stopped workers, and makes drained and quiet workers serve their shards
+    /// again.
     private func wakeWorkers() {
         if context.lifecycle.participation == .quiet { context.participation.resume() }
         for slot in context.fleet.slots.prefix(size) {

@@ -4,7 +4,7 @@ import StoreProtocol
 /// `takeover`: takes a shard from an owner that hangs.
 ///
 /// The shard gets a new fencing token, so Redis refuses all further writes of the old owner for the shard. Pushes that
-/// the old owner has in flight may be sent twice, and are counted as possibly duplicated.
+/// the old owner has in flight may be sent a second time, so they are counted as possibly duplicated.
 @Loop struct TakeoverOperation {
     unowned let context: HostContext
 
@@ -25,7 +25,7 @@ import StoreProtocol
                 "\(owner) owns it, and its lease has \(remaining.milliseconds) ms left: --force takes it")
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
-        // Without a pin, the shard would go back to its old owner.
+        // Without a pin, the new owner would hand the shard back to the host that should own it.
         await context.desired.pin(shard, of: name)
         app.leases.held.takeFromOwner(.shard(shard))
         context.leases.wake()

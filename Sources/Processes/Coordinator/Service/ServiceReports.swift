@@ -2,13 +2,13 @@ import EventLoop
 import Logging
 import Supervision
 
-/// Reports the coordinator's state, a status line for people, and watchdog notifications to the service manager, if
-/// there is one.
+/// If a service manager has started the coordinator, reports to it: the coordinator's state, a status line for people,
+/// and watchdog notifications.
 ///
-/// The loop sends the reports after it has checked the children, so a coordinator that is suspended or hangs sends no
-/// reports.
+/// The event loop checks the children before it sends a report. If the coordinator hangs or is suspended, the reports
+/// stop, so the service manager notices.
 @Loop final class ServiceReports {
-    /// The additional time that the coordinator repeatedly requests from the service manager during a long start or
+    /// How much more time the coordinator requests from the service manager with each report during a long start or
     /// stop.
     private static let more = Duration.seconds(30)
 
@@ -40,7 +40,8 @@ import Supervision
         self.socket = socket
     }
 
-    /// Begins to report. Call it as early as possible, because a start may wait hours for Redis.
+    /// Begins to report. Call this function before the coordinator waits for Redis: this wait may take hours, and the
+    /// service manager must know that the coordinator runs.
     func begin() {
         guard socket != nil else { return }
         sendStatus()
@@ -61,7 +62,8 @@ import Supervision
 
     func stopping() { enter(.stopping, .stopping) }
 
-    /// Reports that the process `pid` is the main process of the service from now on.
+    /// Reports that the process `pid`, the successor, is now the main process of the service, and sends no further
+    /// reports.
     func handedOver(to pid: Int32) {
         timer.stop()
         socket?.announce(.mainProcess(pid))

@@ -2,11 +2,12 @@ import EventLoop
 import Glibc
 import Supervision
 
-/// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.
+/// Replaces this coordinator by a new process of the same host, the successor, which may run a newer program. The
+/// successor gets the leases, a few shards at a time.
 ///
-/// This process takes no new work, withdraws shards from its workers, and releases each lease when no
-/// push of the shard is in flight. The successor already runs and acquires each lease at once. Other hosts see one
-/// host all the time.
+/// This process takes no new work and takes the shards from its workers. When a shard has no push in flight, this
+/// process releases the shard's lease, and the successor, which already runs, acquires the lease at once. For other
+/// hosts, the two processes are one host.
 @Loop final class HostUpgrade {
     private unowned let context: HostContext
     /// The host lock, which the successor inherits; nil while the coordinator starts.
@@ -17,8 +18,9 @@ import Supervision
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
-    /// Starts the program that this host's configuration names. A command cannot name a program, because users who
-    /// can write to Redis must not choose the program.
+    /// Runs the whole upgrade. The successor runs the program that this host's configuration names, or else the program
+    /// of this process. The operator's command cannot name a program, because users who can write to Redis must not be
+    /// able to start programs of their choice.
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let refusalReason { throw OperationRefusal(refusalReason) }
         let program = try installedProgram()
@@ -74,13 +76,14 @@ import Supervision
         } catch { throw OperationRefusal("\(program) does not start: \(error)") }
     }
 
-    /// Why this process cannot be replaced; nil if it can be replaced. Some service managers treat the end of this process as the
-    /// end of the service.
+    /// Why this process cannot be replaced; nil if it can be replaced. Under some service managers, an upgrade is
+    /// impossible: when this process ends, they regard the whole service as ended.
     private var refusalReason: String? {
         if getpid() == 1 {
             return "process 1 cannot be replaced, because its end stops the container: start a new container"
         }
-        // Environment variables set by supervisord and `pushfarm up`, by honcho, and by foreman, in this order.
+        // supervisord and `pushfarm up` set the first of these environment variables, honcho sets the second, and
+        // foreman the third.
         let signs = ["SUPERVISOR_ENABLED=", "HONCHO_PROCESS_NAME=", "PS=coordinator."]
         let variables = context.options.variables
         guard variables.contains(where: { variable in signs.contains { variable.hasPrefix($0) } })
@@ -118,7 +121,8 @@ import Supervision
                 || lifecycle.isStopping
         }
         guard isEmpty, !successor.hasEnded, !lifecycle.isAborting, !lifecycle.isStopping else {
-            // The leases that the successor has acquired are released when the successor exits.
+            // When the successor exits, it releases the leases that it has already acquired. This process then acquires
+            // them again.
             lifecycle.endUpgrade()
             successor.abort()
             context.handOver.resumeAcquiring()
@@ -132,7 +136,7 @@ import Supervision
     }
 
     private func giveUpHostName(to successor: Successor) async throws(OperationRefusal) {
-        // From here on, the successor owns the host's registry entry.
+        // After this call, only the successor may write the host's registry entry.
         lifecycle.giveUpHostName()
         context.metrics.close()
         successor.send(.hostClaim(nonce: context.nonce))
@@ -143,7 +147,7 @@ import Supervision
         else {
             lifecycle.takeHostNameBack()
             successor.abort()
-            // All children of this process have ended, so this process stops. systemd then starts a new coordinator at
+            // This process has no children left and cannot serve, so it stops. systemd then starts a new coordinator at
             // once.
             context.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator exited after it had got all shards")

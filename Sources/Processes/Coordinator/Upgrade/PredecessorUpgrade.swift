@@ -5,7 +5,7 @@ import Supervision
 /// Takes over the host's name from the predecessor, which started this process in an upgrade.
 @Loop final class PredecessorUpgrade {
     private unowned let context: HostContext
-    /// The control channel to the predecessor, as long as the predecessor lives.
+    /// The control channel to the predecessor; nil when the predecessor has exited.
     private var link: ControlLink<SuccessionNotice, SuccessionOrder>?
     private var order: SuccessionOrder?
     private var hasPredecessorEnded = false
@@ -22,8 +22,8 @@ import Supervision
         _ = await context.changes.until(.now + .seconds(600)) { isDecided }
         switch order {
         case .hostClaim(let nonce):
-            // The predecessor has exited or is about to exit, and no worker has batches under the predecessor's
-            // nonce. So this process replaces the predecessor's registry entry at once.
+            // The predecessor's children have ended, and the predecessor has exited or will exit soon. So this process
+            // need not wait, and replaces the predecessor's registry entry at once.
             context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("this coordinator took over from its predecessor")

@@ -48,15 +48,16 @@ import Supervision
 
     func send(_ order: SuccessionOrder) { link.send(order) }
 
-    /// Makes the successor hand all leases back and exit. A successor that does not exit is killed, because it holds
-    /// the host's locks.
+    /// Makes the successor hand all leases back and exit. If the successor does not exit in time, kills it: while the
+    /// successor runs, the host's locks are taken.
     func abort() {
         guard !hasEnded, let process else { return }
         send(.abort)
-        // A successor that is ready may have pushes in flight, and gets more time to finish these pushes.
+        // A successor that is ready may have pushes in flight. It gets more time, so that it can finish them.
         let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {
-            // If the task is cancelled, this wait ends early, and the successor is killed.
+            // If the task is cancelled, the sleep ends early and throws. Ignore this error, so that the successor is
+            // killed in any case.
             try? await Loop.sleep(for: grace)
             process.signal(SIGKILL)
         }

@@ -96,9 +96,9 @@ import FarmPolicy
         }
     }
 
-    /// Handles a crash or kill of the intake process `name` while it handled jobs of the apps in `working`. A suspect
-    /// job is refused when it was being handled during `limit` crashes or kills. The next intake process starts after
-    /// this function returns.
+    /// Handles a crash or kill of the intake process `name`, which was handling jobs of the apps in `working`. A
+    /// suspect job is refused if the intake was handling the job in `limit` crashes or kills. The next intake process
+    /// starts after this function returns.
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
         for app in working {
             await context.apps[app]?.intakeEnded(name, isOnlyApp: working.count == 1, limit: limit)

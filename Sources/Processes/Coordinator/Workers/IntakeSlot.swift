@@ -4,7 +4,8 @@ import FarmPolicy
 import Logging
 import Supervision
 
-/// The slot of the host's intake: its current process, the apps that the process works for, and its numbers.
+/// The slot of the host's intake: the current process, the apps whose jobs the process is splitting, and the numbers of
+/// its last heartbeat.
 @Loop final class IntakeSlot {
     /// The name of the current process. Every start of a process gets a new name.
     private(set) var name = ""
@@ -23,7 +24,7 @@ import Supervision
     init(host: String, launch: ChildLaunch, notices: ChildNotices, log: Logger) {
         self.host = host
         self.notices = notices
-        // A host has only one intake, so a failed start is retried without limit.
+        // A host has only one intake and cannot do without it, so a failed start is retried without limit.
         var policy = RestartPolicy()
         policy.allowedFailedStarts = .max
         child = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)

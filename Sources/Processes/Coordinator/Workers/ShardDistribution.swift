@@ -3,8 +3,8 @@ import FarmPolicy
 
 /// Decides which worker of this host serves which shard, and sends each worker its shards after every change.
 ///
-/// A shard moves between workers in two steps. The second worker gets the shard only after the first worker has
-/// reported that it has no batches of the shard.
+/// A shard moves from one worker to another in two steps. First the old worker loses the shard. The new worker gets the
+/// shard when the old worker has reported that it has no more batches of the shard.
 @Loop final class ShardDistribution {
     private unowned let context: HostContext
     /// The desired number of workers, and the worker that should serve each shard.
@@ -12,8 +12,8 @@ import FarmPolicy
     /// For each shard, the worker that serves the shard or has not released it yet.
     private var assignments = ShardAssignments()
     private var quarantine = ShardQuarantine()
-    /// Workers whose last process has exited and whose batches await reclaim. These workers get no shards before
-    /// the reclaim.
+    /// Workers whose process has exited and whose batches are not reclaimed yet. Until the reclaim has ended, these
+    /// workers get no shards.
     private var awaitingReclaim: Set<Int> = []
     /// Workers that became quiet by a signal.
     private var quietBySignal: Set<Int> = []
@@ -25,10 +25,10 @@ import FarmPolicy
 
     // MARK: Questions
 
-    /// The worker that serves the shard or has not released it yet; nil if there is no such worker.
+    /// The worker that serves the shard or has not released the shard yet; nil if no worker does.
     func holder(of shard: Int, _ app: HostedApp) -> Int? { assignments.holder(of: shard, app: app.name) }
 
-    /// The worker that serves the shard or has not released it yet; if there is no such worker, the worker that should
+    /// The worker that serves the shard or has not released the shard yet. If no worker does, the worker that should
     /// serve the shard.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
         holder(of: shard, app) ?? placement.worker(of: shard)
@@ -39,7 +39,7 @@ import FarmPolicy
 
     func isQuietBySignal(_ worker: Int) -> Bool { quietBySignal.contains(worker) }
 
-    /// Whether another worker of this host can serve this worker's shards.
+    /// Whether this host has a worker, apart from `worker`, that can serve shards.
     func hasOthers(than worker: Int) -> Bool {
         (0..<placement.active).contains { $0 != worker && !placement.isExcluded($0) }
     }
@@ -82,7 +82,7 @@ import FarmPolicy
     }
 
     /// Handles a worker's notice that it has released shards.
-    /// - Returns: the other workers, which should get the released shards now.
+    /// - Returns: the ready workers, except `slot`, that should serve the released shards now.
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         let newOwners = Set(free.map { placement.worker(of: $0) }).subtracting([slot.index])
@@ -93,21 +93,21 @@ import FarmPolicy
 
     // MARK: Places
 
-    /// Takes all shards from the workers if `isQuiet` is true, else gives the workers shards again.
+    /// If `isQuiet` is true, takes all shards from the workers. If false, gives the workers their shards back.
     func setQuiet(_ isQuiet: Bool) {
         placement.isQuiet = isQuiet
         assignAll()
     }
 
-    /// Makes a worker quiet for an operator. Other workers serve its shards until ``wake(_:)``.
+    /// Makes a worker quiet for an operator. Other workers serve the worker's shards until ``resume(_:)``.
     func makeQuiet(_ worker: Int) {
         quietBySignal.remove(worker)
         placement.makeQuiet(worker)
         assignAll()
     }
 
-    /// Handles the notice of a worker process that became quiet by a signal. Other workers serve its shards until the
-    /// process is replaced.
+    /// Handles the notice of a worker process that a signal has made quiet. Other workers serve the worker's shards
+    /// until the process has ended.
     func processBecameQuiet(_ worker: Int) {
         guard !placement.isQuiet(worker) else { return }
         quietBySignal.insert(worker)
@@ -121,7 +121,8 @@ import FarmPolicy
         assignAll()
     }
 
-    /// Waits until the worker has released all its shards, or the host stops.
+    /// Waits until the worker has released all its shards or the host stops, at most for the time `limit`. Returns
+    /// false after this time.
     func becomesEmpty(_ worker: Int, within limit: Duration) async -> Bool {
         await context.changes.until(.now + limit) {
             assignments.isEmpty(worker) || context.lifecycle.isStopping
@@ -137,7 +138,8 @@ import FarmPolicy
         assignAll()
     }
 
-    /// Sets the number of workers. Surplus workers lose their shards; new workers wait for ``activateNewWorkers()``.
+    /// Sets the number of workers. Surplus workers lose their shards. New workers get no shards before
+    /// ``activateNewWorkers()``.
     func resize(to size: Int) {
         let isSmaller = size < placement.size
         placement.resize(to: size)
@@ -166,7 +168,8 @@ import FarmPolicy
         assignAll()
     }
 
-    /// Quarantines shards that were part of several crashes, so that the worker can serve its other shards.
+    /// Quarantines each shard that had pushes in flight in several crashes, so that its pushes do not crash the worker
+    /// again and the worker can serve its other shards.
     func quarantineAfterCrash(_ shards: [ShardQuarantine.Shard]) {
         for (shard, duration, crashes) in quarantine.crashed(shards, at: .now) {
             context.log.error(

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Tells workers which of their shards have ready batches or changes of the suppression list. Repeated wake-ups for a
-/// shard are merged.
+/// Tells workers which of their shards have ready batches, and for which of their shards the suppression list has
+/// changed. Several wake-ups for a shard are sent to the worker as one.
 @Loop final class ShardWakeUps {
     private unowned let context: HostContext
     private var pending: PendingShards
@@ -25,8 +25,8 @@ import EventLoop
         return pending.note(message, app: app)
     }
 
-    /// Sends each worker the wake-ups for its shards. A worker that does not read its orders gets the wake-ups in
-    /// a later call.
+    /// Sends each worker the wake-ups for its shards. If a worker is too slow to read its orders, the wake-ups for its
+    /// shards are kept for the next call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
             for slot in context.fleet.readySlots {
@@ -46,7 +46,7 @@ import EventLoop
     }
 }
 
-/// Shards with wake-ups that were not sent to workers yet. Repeated wake-ups for a shard are merged.
+/// The shards whose wake-ups were not sent to workers yet. Several wake-ups for a shard count as one.
 struct PendingShards {
     /// The kind of change that a wake-up announces.
     enum Topic: Hashable, CaseIterable {
@@ -65,7 +65,8 @@ struct PendingShards {
     var isEmpty: Bool { shards.values.allSatisfy(\.isEmpty) }
 
     /// Notes the shards of a wake-up message: "NN NN …", "s NN NN …" or "*".
-    /// - Returns: false if the message names at least one shard that the farm does not have. Such shards are skipped.
+    /// - Returns: false if the message names a shard that the farm does not have. All other shards of the message are
+    ///   noted.
     mutating func note(_ text: String, app: String) -> Bool {
         if text == "*" {
             note(0..<count, .ready, app: app)
@@ -85,8 +86,8 @@ struct PendingShards {
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// Removes all noted shards, and returns them in a stable order. If the caller cannot notify a worker, it notes
-    /// the shards of this worker again.
+    /// Removes all noted shards, and returns them sorted by topic, app and number. A caller that cannot notify a worker
+    /// must note the shards of this worker again.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

@@ -2,8 +2,8 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Handles the end of a worker process: reclaims its batches. If the process's pushes in flight may have caused its
-/// end, the end counts as a crash of these pushes.
+/// Handles the end of a worker process: reclaims the batches of the process. If the pushes that the process had in
+/// flight may have caused its end, the end counts as a crash of these pushes.
 @Loop final class WorkerCrashes {
     private unowned let context: HostContext
     private var kills = RecentKills()
@@ -38,8 +38,8 @@ import StoreProtocol
         for app in context.apps.all { await app.feedback.workerEnded(name) }
     }
 
-    /// The shards in which the process had pushes in flight; `isComplete` is false if Redis could not report the shards
-    /// of every app.
+    /// The shards in which the process had pushes in flight. `isComplete` is false if Redis did not reply for at least
+    /// one app, so that shards may be missing.
     private func shardsInFlight(of name: String) async -> (shards: [ShardQuarantine.Shard], isComplete: Bool)
     {
         var shards: [ShardQuarantine.Shard] = []
@@ -54,8 +54,8 @@ import StoreProtocol
         return (shards, isComplete)
     }
 
-    /// - Parameter hadSent: whether the worker had sent pushes; nil if this is unknown. With nil, no job becomes a
-    ///   suspect.
+    /// - Parameter hadSent: whether the worker had pushes in flight; nil if this is unknown. If nil, the end does not
+    ///   count as a crash, so no job becomes a suspect.
     private func workerExit(_ cause: EndCause, hadSent: Bool?) -> WorkerExit {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .unrelated }

@@ -11,7 +11,8 @@ import Supervision
     private(set) var intake: IntakeSlot?
     private var launch: ChildLaunch?
     private var notices: ChildNotices?
-    /// The minimum level of the children's log lines that an operator has set; nil if no operator has set it.
+    /// The log level that an operator has set for the children: their log lines below this level are dropped. Nil if no
+    /// operator has set a level.
     private(set) var logLevel: String?
 
     init(_ context: HostContext) { self.context = context }
@@ -52,7 +53,7 @@ import Supervision
     /// The number of the workers' pushes that were settled in the last second.
     var rate: UInt64 { slots.reduce(0) { $0 &+ $1.rate } }
 
-    /// The first `workers` slots, and the other slots whose process still runs.
+    /// The slots of the first `workers` workers, and further slots only if their process still runs.
     func presentSlots(of workers: Int) -> [WorkerSlot] {
         slots.filter { $0.index < workers || $0.child.pid > 0 }
     }
@@ -89,13 +90,13 @@ import Supervision
         sendToIntake(.reopenLogs)
     }
 
-    /// Kills children that send no sign of life for too long. Call it at least once a second.
+    /// Kills each child whose heartbeats are missing for too long. Call this function at least once a second.
     func killHangingChildren() {
         for slot in slots { slot.child.watch() }
         intake?.child.watch()
     }
 
-    /// Starts, without a delay, the workers whose start failed too often to be retried.
+    /// Starts the workers that this host no longer starts by itself because their start failed too often.
     func retryFailedWorkers() {
         for slot in slots where slot.child.state == .failed { slot.child.retry() }
     }

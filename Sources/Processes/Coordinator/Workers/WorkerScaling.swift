@@ -2,10 +2,11 @@ import EventLoop
 import FarmConfiguration
 import FarmPolicy
 
-/// Starts and ends workers, so that their number fits the load, an operator's value or the configuration.
+/// Starts and ends workers until their number is the number that an operator, the configuration or the autoscaler has
+/// chosen.
 ///
-/// New workers get their shards when all of them are ready. Surplus workers release their shards, then end. Until the
-/// surplus workers have ended, the number is not changed again.
+/// New workers get their shards when all new workers are ready. Surplus workers release their shards, then end. Until
+/// the surplus workers have ended, the autoscaler does not change the number again.
 @Loop final class WorkerScaling {
     private unowned let context: HostContext
     /// Chooses the number of workers; nil if the number is fixed by the configuration or an operator.
@@ -20,9 +21,10 @@ import FarmPolicy
     }
 
     var isAuto: Bool { autoscaler != nil }
-    /// The number of workers that start with the coordinator.
+    /// How many workers the coordinator runs at its start.
     var firstSize: Int { autoscaler?.workers ?? context.options.workers }
-    /// The maximum number of workers that this host runs. The host's share of the farm's shards depends on this number.
+    /// The maximum number of workers that this host runs: the autoscaler's maximum, or the fixed number. The host's
+    /// share of the farm's shards grows with this value.
     var capacity: Int { autoscaler?.most ?? context.shards.placement.size }
 
     /// The maximum number of workers that an operator can set.
@@ -49,7 +51,8 @@ import FarmPolicy
 
     // MARK: Deciding
 
-    /// Lets the autoscaler decide, and gives up new workers that do not start. Call it with every heartbeat.
+    /// Lets the autoscaler change the number of workers. If a new worker cannot start, returns to the previous number.
+    /// Call this function with every heartbeat.
     func evaluate() {
         guard !context.lifecycle.isStopping else { return }
         let placement = context.shards.placement
@@ -101,7 +104,7 @@ import FarmPolicy
         }
     }
 
-    /// Changes the number of workers after a signal. The number applies to this process and is not stored.
+    /// Changes the number of workers after a signal. The number is not stored in Redis, so it ends with this process.
     func change(by step: Int) { set(.fixed(changed(by: step))) }
 
     func changed(by step: Int) -> Int { min(max(1, context.shards.placement.size + step), mostWorkers) }

@@ -3,7 +3,8 @@ import EventLoop
 import Logging
 import Supervision
 
-/// The slot of one worker: its current process, the name of the process in Redis, and its numbers.
+/// The slot of one worker: the worker's current process, the name of this process in Redis, and the numbers of its last
+/// heartbeat.
 @Loop final class WorkerSlot {
     let index: Int
     /// The name of the current process in Redis. Every start of a process gets a new name.
@@ -11,7 +12,7 @@ import Supervision
     private(set) var heartbeat = WorkerNotice.Heartbeat()
     /// The number of this worker's pushes that were settled in the last second.
     private(set) var rate: UInt64 = 0
-    /// The part of one processor's time that the process used or waited for between its last two heartbeats.
+    /// The share of the time between the last two heartbeats in which the process ran on a processor or waited for one.
     private(set) var busy = 0.0
     private var heartbeatAt: ContinuousClock.Instant?
     /// When the current process was started, in Unix milliseconds.
@@ -40,7 +41,8 @@ import Supervision
         }
     }
 
-    /// Whether the process is suspended or slow. A suspended or slow process gets only urgent orders.
+    /// Whether the process reads its orders too slowly, for example because it is suspended. Orders that can wait are
+    /// not sent to such a process.
     var lags: Bool { child.queuedBytes > 64 << 10 }
 
     /// Replaces the process, or starts a process if no process is running.

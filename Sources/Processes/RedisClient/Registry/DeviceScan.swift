@@ -7,8 +7,8 @@ package import StoreProtocol
 @Loop package struct DeviceScan {
     /// The maximum number of hashes that one pipeline reads.
     private static let mostBlocks = 32
-    /// The number of bytes of records that a pipeline should read. The bytes that the last pipeline read decide how
-    /// many hashes the next pipeline reads.
+    /// How many bytes of records a pipeline should read. The number of hashes of the next pipeline is calculated from
+    /// this value and from the size of the hashes that the last pipeline read.
     private static let wantedBytes = 2 << 20
 
     private let reader: RegistryReader
@@ -21,7 +21,7 @@ package import StoreProtocol
     }
 
     /// Reads the next devices.
-    /// - Returns: nil after the last devices. A page can be empty.
+    /// - Returns: a page of devices, which may be empty; nil after the last page.
     package mutating func next() async throws(StoreError) -> DevicePage? {
         while partition < partitions.count, block >= partitions[partition].blocks {
             (partition, block) = (partition + 1, 0)

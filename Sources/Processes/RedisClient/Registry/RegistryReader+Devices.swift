@@ -54,7 +54,8 @@ extension RegistryReader {
             page.devices.append(
                 StoredDevice(place: place, record: try DeviceRecord(bytes: bytes, names: names)))
         } catch {
-            // The record may have a name that was added after the dictionary was read.
+            // The record may contain an attribute name that was added after this process read the dictionary. So read
+            // the dictionary again.
             guard case .unknownName = error,
                 let record = try? DeviceRecord(
                     bytes: bytes, names: try await self.names(of: place.partition, newerThan: names))
@@ -64,7 +65,8 @@ extension RegistryReader {
     }
 }
 
-/// Finds devices by index. An index entry may point to the record of another device; such a record is left out of the result.
+/// Finds devices by index. An index entry may also point to the record of another device, so the result contains only
+/// the devices whose record matches.
 extension RegistryReader {
     /// The device with this id.
     package func device(id: String) async throws(StoreError) -> DevicePage {
@@ -90,8 +92,8 @@ extension RegistryReader {
         return page
     }
 
-    /// The places in an index entry. If the entry is missing, its bucket may have been divided meanwhile. So the
-    /// entry is looked up again if the number of buckets has changed.
+    /// The places in an index entry. If the entry is missing, the writer may have divided the bucket and moved the
+    /// entry to another bucket. So this function looks again until the number of buckets stays the same.
     private func places(
         _ index: RegistryIndex, _ hash: RegistryHash
     ) async throws(StoreError) -> [DevicePlace] {

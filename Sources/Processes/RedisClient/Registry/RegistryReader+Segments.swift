@@ -4,7 +4,7 @@ package import Segments
 package import StoreProtocol
 
 extension RegistryReader {
-    /// The number of terms that are evaluated at the same time. The bitmaps of this many terms have 2 MB.
+    /// The number of terms that are evaluated at the same time. The bitmaps of 256 terms have 2 MB.
     private static let termsAtOnce = 256
 
     /// The number of devices in each segment.
@@ -39,11 +39,11 @@ extension RegistryReader {
         return counts
     }
 
-    /// A random sample of a segment's devices, and the number of all devices of the segment. Each device has the same
-    /// probability to be in the sample.
+    /// A random sample of a segment's devices, and the number of all devices of the segment. All devices of the segment
+    /// have the same probability to be in the sample.
     ///
-    /// - Parameter size: the number of devices in the sample; a smaller segment is returned completely. A device
-    ///   whose record cannot be read is left out.
+    /// - Parameter size: the number of devices in the sample. If the segment has fewer devices, the sample contains all
+    ///   of them. Devices with unreadable records are missing from the sample.
     package func sample(
         _ size: Int, of expression: SegmentExpression, today: Int, _ partitions: [PartitionState],
         using random: inout SeededRandom

@@ -5,8 +5,8 @@ package import StoreProtocol
 
 /// Reads the stored devices of one app, with plain read commands only, so that a Redis user without scripts can read.
 ///
-/// Readers do not lock the registry. If a device is registered, changed or removed while a reader runs, the result
-/// may or may not contain the device.
+/// Readers do not lock the registry. If a device is registered, changed or removed during a read, the result may show
+/// the device as it was before or after.
 @Loop package final class RegistryReader {
     package let app: String
     let keys: RegistryKeys
@@ -57,7 +57,8 @@ package import StoreProtocol
         return state
     }
 
-    /// The dictionary of a partition. It is read from Redis if it was not read before, or if it is still the dictionary `known`.
+    /// The dictionary of a partition. Reads it from Redis if this reader has no dictionary of the partition, or only
+    /// the dictionary `known`.
     /// - Parameter known: a dictionary that lacks a name that the caller needs; nil if an old dictionary is sufficient.
     func names(of partition: Int, newerThan known: AttributeNames? = nil) async throws(StoreError)
         -> AttributeNames
@@ -67,7 +68,7 @@ package import StoreProtocol
     }
 
     /// Sends commands in one pipeline and waits for all replies, in the order of the commands.
-    /// - Throws: the first error. An error reply is an error, too.
+    /// - Throws: the first error; an error reply of Redis counts as an error.
     func replies(_ commands: [RESPCommand]) async throws(StoreError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
         let result: Result<[RESPValue], RedisError> = await withCheckedContinuation { continuation in

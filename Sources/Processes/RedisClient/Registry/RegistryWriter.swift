@@ -6,24 +6,26 @@ package import StoreProtocol
 
 /// Applies registrations to an app's registry, which may be in another Redis than the farm's.
 ///
-/// Only the owner of the app's intake writes the registry. Call ``takeOver()`` after the intake's lease was acquired and before
-/// inputs are taken, then ``apply(_:reusableBefore:isOwner:)`` for the inputs of each take. Take inputs with a call that checks the
-/// lease, and keep them until they are applied: if the process ends, the next owner applies the same inputs again.
+/// Only the owner of the app's intake writes the registry. After the owner has acquired the intake's lease, call
+/// ``takeOver()`` once. Then take inputs from Redis with a call that checks the lease, and pass them to
+/// ``apply(_:reusableBefore:isOwner:)``. Inputs must stay in Redis until they are applied, so that the next owner can
+/// apply them if this process ends early.
 @Loop package final class RegistryWriter {
     /// The format of the registry that this release writes.
     package static let format = 1
-    /// How many plans a call makes before it fails. A new plan is needed if a partition has another version than the
-    /// plan expects.
+    /// How often a call plans its changes before it fails. It plans them again if a partition in Redis no longer has
+    /// the version for which the changes were planned.
     private static let attempts = 8
 
     private let connection: RedisConnection
     private let app: AppStore
     private let log: Logger
-    /// Makes the names of this writer's calls unique: no other writer has the same value.
+    /// A random text with which the names of this writer's calls begin, so that no call of another writer has the same
+    /// name.
     private let name: String
     private var calls = 0
     private var registry: (keys: RegistryKeys, stores: [AppStore])?
-    /// The known state of each partition; nil if the partitions must be read from Redis.
+    /// The state of each partition in Redis; nil if the state is unknown and must be read.
     private var partitions: [PartitionCache]?
     /// Called with true before the writer waits for Redis, and with false when the writer continues.
     package var onWait: @Loop (_ isWaiting: Bool) async -> Void = { _ in }
@@ -40,8 +42,8 @@ package import StoreProtocol
     /// The number of devices when the registry was last read or written; nil before ``takeOver()``.
     package var devices: Int? { partitions?.reduce(0) { $0 + $1.devices } }
 
-    /// Reads the registry, and gives every partition a new version. So calls that an earlier owner planned can no
-    /// longer change the registry.
+    /// Reads the registry, and gives every partition a new version. Redis then refuses calls that an earlier owner has
+    /// planned for the old versions.
     ///
     /// - Throws: ``StoreError/unexpectedReply(_:)`` if another release wrote the registry in a format that this release does not
     ///   know; other errors that retries do not fix.
@@ -65,10 +67,11 @@ package import StoreProtocol
     ///
     /// - Parameters:
     ///   - reusableBefore: new devices may get the ordinals of devices that were removed before this time, in Unix seconds.
-    ///   - isOwner: checks with the farm's Redis that this process still owns the intake, and throws if it does not.
-    ///     It is called each time after `apply` has read the registry again.
+    ///   - isOwner: asks the farm's Redis whether this process still owns the intake, and throws if not. `apply` calls
+    ///     this function each time after it has read the registry again.
     /// - Returns: the result of each input.
-    /// - Throws: an error that retries do not fix. Some of the changes may already be applied; applying all inputs again is safe.
+    /// - Throws: an error that retries do not fix. Some of the inputs may be applied by then. You may call `apply`
+    ///   again with all inputs.
     package func apply(
         _ inputs: [DeviceInput], reusableBefore: Int64 = .max,
         isOwner: @Loop () async throws(StoreError) -> Void
@@ -94,7 +97,8 @@ package import StoreProtocol
                 caches = try await read(registry)
                 try await isOwner()
             }
-            // Until all changes are applied, the versions in Redis are unknown.
+            // If a call below fails, this writer does not know which changes Redis has applied. Then the next attempt
+            // must read the registry.
             partitions = nil
             do throws(StoreError) {
                 let plan = try await plan(inputs, registry, caches, reusableBefore)
@@ -140,7 +144,7 @@ package import StoreProtocol
         return true
     }
 
-    /// Applies the changes of one step, all at the same time.
+    /// Sends the changes of one step for all partitions together, and waits until they are applied.
     ///
     /// - Returns: false if a partition had another version than the plan expects.
     private func apply(
@@ -228,7 +232,8 @@ extension RegistryWriter {
         }
     }
 
-    /// Waits until Redis uses less memory than its limit. Removals need no memory, and do not wait.
+    /// Waits until Redis uses less memory than its limit. Not called if all inputs are removals, because removals need
+    /// no memory.
     private func waitForMemory() async throws(StoreError) {
         try await retrying { () throws(StoreError) in
             guard let reply = try? await self.connection.call(RESPCommand("INFO", "memory")) else { return }
@@ -247,7 +252,7 @@ extension RegistryWriter {
     /// Sends a call for each element, and waits for all replies.
     ///
     /// - Returns: the replies in the order of the elements.
-    /// - Throws: the first error that repeating the calls does not fix; if there is no such error, the first error.
+    /// - Throws: an error that retries do not fix, if there is one; otherwise the first error.
     private func all<Elements: RandomAccessCollection, Value: Sendable>(
         _ elements: Elements,
         _ send: @Loop (Elements.Element, @escaping @Loop (Result<Value, StoreError>) -> Void) -> Void
@@ -279,9 +284,9 @@ extension RegistryWriter {
         return values
     }
 
-    /// Repeats calls while Redis cannot carry them out or is unreachable. Logs each outage once.
+    /// Repeats a call until Redis carries the call out, for example while Redis is unreachable. Logs each outage once.
     ///
-    /// - Throws: an error that retries do not fix, or the last error when the task is cancelled.
+    /// - Throws: an error that retries do not fix, or, if the task is cancelled, the error of the last call.
     private func retrying<Value: Sendable>(
         _ call: @Loop () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -290,7 +295,7 @@ extension RegistryWriter {
 }
 
 extension RegistryReply {
-    /// The fields of a hash as texts; empty for other replies.
+    /// The fields and values of a reply that is a hash, as texts; empty if the reply is not a hash.
     fileprivate var texts: [(String, String)] {
         guard case .hash(let fields) = self else { return [] }
         return fields.map { (String(decoding: $0, as: UTF8.self), String(decoding: $1, as: UTF8.self)) }

@@ -55,7 +55,8 @@ package import StoreProtocol
             guard let read = reads.popFirst(), let reply = replies.popFirst() else { return nil }
             let plan = partitions[read.partition].plan
             var current = evaluation ?? ChunkEvaluation(plan)
-            // Set to nil, so that `current` is the only reference and is changed without a copy.
+            // Without this line, `evaluation` and `current` share storage, and a change of `current` copies the
+            // storage.
             evaluation = nil
             if !reply.isNull {
                 guard let bytes = reply.bytes, current.add(bytes, of: read.name) else {
