@@ -2,13 +2,14 @@ import ArgumentParser
 import FarmLogging
 import POSIX
 
-/// The entry point of the process. A child of a coordinator branches off first, so that the child starts nothing
-/// that only commands need.
+/// The entry point of the process. If the process is a child of a coordinator, the child's code runs first and does not
+/// return, so a child starts nothing that only commands need.
 @main
 enum Main {
     static func main() {
         unblockSignals()
-        // A write to a closed pipe or connection (`| head`) must return an error and not kill the process.
+        // A write to a closed pipe or connection, as in `pushfarm … | head`, must return an error and not kill the
+        // process.
         signal(SIGPIPE, SIG_IGN)
         let arguments = CommandLine.arguments.dropFirst()
         if let role = arguments.first.flatMap({ ChildRole(rawValue: $0) }) {
@@ -17,8 +18,8 @@ enum Main {
         finish(outcome(of: Array(arguments)))
     }
 
-    /// The parent may have started this process from a thread that blocks signals. With blocked signals, this process
-    /// would get neither Control-C nor the signal of a child's exit.
+    /// Unblocks all signals. A process inherits the blocked signals of the thread that started it. If signals stayed
+    /// blocked, this process would get neither the signal of Control-C nor the signal of a child's exit.
     private static func unblockSignals() {
         var none = sigset_t()
         sigemptyset(&none)

@@ -22,8 +22,8 @@ package enum Base64URL {
         return text
     }
 
-    /// Decodes text, with or without padding to a multiple of 4 characters. Returns nil for a character outside the alphabet, an
-    /// impossible length, or nonzero unused bits.
+    /// Decodes text, with or without padding to a multiple of 4 characters. Returns nil if the text has a character
+    /// outside the alphabet, an impossible length, or unused bits that are not zero.
     package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         var digits = text[...]
         if text.count.isMultiple(of: 4) {

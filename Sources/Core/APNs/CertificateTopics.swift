@@ -9,15 +9,15 @@ package enum AppleExtension {
 /// The topics that a client certificate may push to.
 /// - Source: certificates that Apple issues: the subject attribute UID, and ``AppleExtension/topics``.
 package struct CertificateTopics: Hashable, Sendable {
-    /// The topics in the order of the extension, followed by the subject's topic if the extension does not contain that topic.
+    /// The topics of the extension in their order, and then the subject's topic if the extension does not contain it.
     package let allowed: [String]
     /// The UID of the certificate's subject, which is a topic; nil if the subject has no UID.
     package let subjectTopic: String?
 
     /// - Parameters:
     ///   - subjectUID: the subject's attribute 0.9.2342.19200300.100.1.1.
-    ///   - topicsExtension: the value of ``AppleExtension/topics``, if the certificate has one: `SEQUENCE {
-    ///     UTF8String topic, SEQUENCE { UTF8String kind }, … }`. The result is nil if the value is malformed.
+    ///   - topicsExtension: the value of ``AppleExtension/topics``, if the certificate has one: `SEQUENCE { UTF8String
+    ///     topic, SEQUENCE { UTF8String kind }, … }`. The initializer returns nil if this value is malformed.
     package init?(subjectUID: String?, topicsExtension: UnsafeRawBufferPointer?) {
         var allowed: [String] = []
         if let topicsExtension {
@@ -36,7 +36,7 @@ package struct CertificateTopics: Hashable, Sendable {
         subjectTopic = subjectUID
     }
 
-    /// The topic of a push that names no topic; nil unless the certificate allows exactly one topic.
+    /// The topic of a push that does not name a topic; nil if the certificate allows several topics or none.
     package var onlyTopic: String? { allowed.count == 1 ? allowed[0] : nil }
 
     package func allows(_ topic: UnsafeRawBufferPointer) -> Bool {

@@ -12,7 +12,7 @@ package struct ErrorBody: Hashable, Sendable {
 
     /// Reads a body. Ignores unknown members, members with a value of another type, and an empty reason.
     ///
-    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp.
+    /// - Returns: nil if `bytes` is not a JSON object, or has neither a reason nor a timestamp.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let members = Self.members(of: bytes) else { return nil }
         let text = members.reason?.truncated(toBytes: Self.longestReason) ?? ""
@@ -26,7 +26,7 @@ package struct ErrorBody: Hashable, Sendable {
         !bytes.isEmpty && members(of: bytes) == nil
     }
 
-    /// - Returns: the reason and the timestamp; nil unless `bytes` is one JSON object.
+    /// - Returns: the reason and the timestamp; nil if `bytes` is not a JSON object.
     private static func members(of bytes: UnsafeRawBufferPointer) -> (reason: String?, timestamp: Int64?)? {
         var scanner = JSONScanner(bytes)
         var reason: String?
@@ -59,7 +59,7 @@ package struct ErrorBody: Hashable, Sendable {
     }
 }
 
-/// The debug data of a GOAWAY frame: usually a reason in JSON, sometimes text, sometimes empty.
+/// The debug data of a GOAWAY frame: usually a JSON object with a reason, sometimes other text, sometimes nothing.
 package enum GoAwayReason: Hashable, Sendable {
     case reason(String)
     case text(String)
@@ -87,10 +87,10 @@ package enum GoAwayReason: Hashable, Sendable {
         }
     }
 
-    /// The meaning of the debug data for the connection and its credentials.
+    /// What the debug data means for the connection and its credentials.
     ///
-    /// A reason about a single push only explains why the gateway closes the connection. A reason about a single push proves
-    /// nothing about the outcomes of the pushes in flight.
+    /// If the reason is about a single push, it only explains why the gateway closes the connection. It does not show
+    /// the outcomes of the pushes in flight, so the verdict is ``Verdict/connectionOver(reason:)``.
     package var verdict: Verdict {
         guard case .reason(let words) = self, let known = Reason(rawValue: words) else {
             return .connectionOver(reason: words)

@@ -17,8 +17,8 @@ package enum ProviderToken {
 
     /// Returns the complete token.
     ///
-    /// - Parameter sign: signs its input and returns the signature, ``signatureLength`` bytes long; an error of `sign` is
-    ///   rethrown.
+    /// - Parameter sign: a function that signs its input and returns a signature of ``signatureLength`` bytes. If it
+    ///   throws an error, `make` throws the same error.
     package static func make<Failure: Error>(
         keyID: String, teamID: String, issuedAt: Int64, sign: ([UInt8]) throws(Failure) -> [UInt8]
     ) throws(Failure) -> [UInt8] {

@@ -1,9 +1,9 @@
-/// Decides when a key's provider token is renewed: at a certain age or after a refusal, but at most once in 20 minutes.
+/// Decides when the provider token of a key is renewed: when it has a certain age, or when the gateway has refused it,
+/// but at most once in 20 minutes.
 ///
-/// The first token does not count as a renewal. If the gateway refuses the first token, one more token is made without delay. A
-/// refused token is never used again.
-/// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other
-/// clock.
+/// The first token does not count as a renewal, so if the gateway refuses it, a second token is made at once. A refused
+/// token is never used again. Times are seconds since 1970, as in the token itself, so that hosts can compare the times
+/// of a token that they share.
 /// - Source: Apple, "Establishing a token-based connection to APNs", "Refresh your token regularly".
 package struct ProviderTokenAge: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
@@ -11,12 +11,12 @@ package struct ProviderTokenAge: Hashable, Sendable {
         case keep
         /// Make a new token and report it with ``minted(at:)``.
         case mint
-        /// The gateway refused the token, and the last renewal is too recent for another renewal. The clock, the key or the team
-        /// is wrong, so the app must pause with an error.
+        /// The gateway refused the token soon after the last renewal, so the token cannot be renewed yet, and probably
+        /// the clock, the key or the team is wrong. The app must be paused.
         case wrong
     }
 
-    /// The largest accepted clock difference between hosts that share a token, in seconds.
+    /// How many seconds the clocks of hosts that share a token may differ.
     package static let clockTolerance: Int64 = 300
 
     /// The age in seconds at which a token is replaced.
@@ -28,8 +28,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
     package private(set) var issuedAt: Int64?
     /// When a token last replaced another token; nil before the first renewal.
     package private(set) var renewedAt: Int64?
-    /// The `iat` claim of the newest refused token; nil before the first refusal. All tokens that are older than the refused
-    /// token count as refused too.
+    /// The `iat` claim of the newest refused token; nil before the first refusal. Tokens with the same or an earlier
+    /// `iat` claim count as refused.
     private var refusedAt: Int64?
 
     package init(refreshAge: Int64 = 50 * 60, leastAge: Int64 = 20 * 60) {
@@ -37,7 +37,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
         self.leastAge = leastAge
     }
 
-    /// Returns the `iat` claim for a new token. The claim is later than the `iat` claim of every refused token.
+    /// Returns the `iat` claim for a new token: the present time, or a later time if this is necessary to make the
+    /// token newer than every refused token.
     package func issueTime(now: Int64) -> Int64 { refusedAt.map { max(now, $0 &+ 1) } ?? now }
 
     /// Notes that this host made a token.
@@ -48,9 +49,9 @@ package struct ProviderTokenAge: Hashable, Sendable {
 
     /// Considers a token that another host made and shared.
     ///
-    /// - Parameter renewed: when a token last replaced another token on the other host.
-    /// - Returns: true if the offered token becomes the present token. The offered token must be newer than the present token and
-    ///   all refused tokens, younger than ``refreshAge``, and its `iat` claim must not be in the future.
+    /// - Parameter renewed: when a token last replaced an earlier token, according to the other host.
+    /// - Returns: true if the other host's token becomes the present token. For this, it must be newer than the present
+    ///   token and all refused tokens, younger than ``refreshAge``, and its `iat` claim must not be in the future.
     package mutating func adopt(issuedAt offered: Int64, renewedAt renewed: Int64? = nil, now: Int64) -> Bool
     {
         if let renewed, renewed <= now + Self.clockTolerance, renewed > renewedAt ?? .min {
@@ -77,8 +78,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
     /// Whether the gateway has refused a token of these credentials.
     package var hasRefusal: Bool { refusedAt != nil }
 
-    /// Decides whether the present token may be used. A token whose `iat` claim is in the future is replaced, because the token
-    /// was made before the clock was set back.
+    /// Decides whether the present token may be used. A token whose `iat` claim is in the future is replaced: the clock
+    /// was set back after the token was made.
     package func decide(now: Int64) -> Decision {
         if let refusedAt, issuedAt ?? .min <= refusedAt {
             return renewalIn(now: now) == 0 ? .mint : .wrong

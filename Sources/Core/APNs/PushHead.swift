@@ -1,7 +1,7 @@
 package import PushModel
 
-/// The options that all pushes of one batch segment share, and the request headers made from these options. Heads are compared by
-/// identity.
+/// The options that all pushes of one segment of a batch share, and the request headers that these options result in. A
+/// class, so that heads can be compared by identity.
 package final class PushHead {
     package let options: PushOptions
     /// Whether the pushes are retries.
@@ -12,8 +12,8 @@ package final class PushHead {
     package let expiration: String?
     package let collapseID: String?
 
-    /// - Parameter topic: the app's topic, to which the push type adds its suffix. A topic in the options takes precedence over
-    ///   the app's topic.
+    /// - Parameter topic: the topic of the app. If the options have a topic, it is used instead; otherwise the suffix
+    ///   of the push type is added to the app's topic.
     package init(_ options: PushOptions, appTopic: String, isRetry: Bool = false) {
         self.options = options
         self.isRetry = isRetry

@@ -24,7 +24,7 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
     case missingProviderToken = "MissingProviderToken"
     case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
     case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
-    /// The spelling of ``badEnvironmentKeyIDInToken`` in other clients' lists of reasons.
+    /// Another spelling of ``badEnvironmentKeyIDInToken``, which is in the lists of reasons of other APNs clients.
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
@@ -58,12 +58,11 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The HTTP statuses of all reasons. A response that has no reason and a status outside this set does not come from the
-    /// gateway.
+    /// The HTTP statuses of all reasons. If a response has no reason and its status is not in this set, the response
+    /// does not come from the gateway.
     static let statuses = Set(allCases.map(\.status))
 
-    /// Whether the reason refuses the provider token itself. After a response with this reason, the gateway never accepts the
-    /// token again.
+    /// Whether the gateway refuses the provider token for this reason, so that it never accepts the token again.
     package var refusesProviderToken: Bool {
         switch self {
         case .invalidProviderToken, .expiredProviderToken, .badEnvironmentKeyIDInToken,

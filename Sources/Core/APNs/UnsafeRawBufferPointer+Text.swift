@@ -1,6 +1,6 @@
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes equal the bytes of `text`. This function replaces the standard library's comparison, which reads strings
-    /// byte by byte through an iterator and took most of the time of checking a push.
+    /// Whether the bytes equal the bytes of `text`. The comparison of the standard library reads strings byte by byte
+    /// through an iterator. It took most of the time that the check of a push takes, so this function is used instead.
     package func equals(_ text: String) -> Bool { count == text.utf8.count && hasPrefix(text) }
 
     /// Whether the bytes begin with the bytes of `text`.

@@ -1,10 +1,10 @@
-/// The meaning of a response that does not accept a push, for the push, its app and its connection.
+/// What a response that does not accept a push means for the push, the app and the connection.
 ///
-/// A reason is the gateway's text, unchanged. If the response has no reason, the reason is made from the status, such as
-/// "HTTP404".
+/// `reason` is the reason in the response, unchanged. If the response has no reason, `reason` is made from the status,
+/// for example "HTTP404".
 package enum Verdict: Hashable, Sendable {
-    /// No push to this token can succeed. `timestamp` is when the gateway found the token invalid, in milliseconds since 1970.
-    /// The token may be valid again if the app registered the token after `timestamp`.
+    /// No push to this token can succeed. `timestamp` is when the gateway found the token invalid, in milliseconds
+    /// since 1970. If the app registered the token again after `timestamp`, the token may be valid.
     case tokenInvalid(reason: String, timestamp: Int64?)
     /// The push can never be accepted, although its token is valid.
     case requestWrong(reason: String)
@@ -12,10 +12,10 @@ package enum Verdict: Hashable, Sendable {
     case configurationWrong(reason: String)
     /// The gateway refuses the app's credentials.
     case credentialsWrong(reason: String)
-    /// The gateway refuses the provider token on this connection, but may accept a new token on this connection, or this token
-    /// on a new connection.
+    /// The gateway refuses the provider token on this connection. It may accept a new provider token, or the same
+    /// provider token on another connection.
     case credentialsStale(reason: String)
-    /// The provider token was renewed too often. Retry later with the older provider token.
+    /// The gateway got a new provider token too soon after the last one. Retry later with the older provider token.
     case authenticationSlow(reason: String)
     /// The gateway got too many pushes for the token. Retry later.
     case throttled(reason: String)
@@ -32,10 +32,10 @@ package enum Verdict: Hashable, Sendable {
 
     /// Judges a response whose status is not 200.
     ///
-    /// If the reason is known, and its usual status and `status` are both 4xx or both 5xx, the reason decides. Otherwise
-    /// `status` alone decides. A response that the gateway cannot have sent shows trouble between worker and gateway. Examples
-    /// are a proxy's 411, and a proxy's 502 with an HTML page. The status of a response from a proxy only shows whether the
-    /// proxy may have forwarded the push to the gateway.
+    /// If the reason is known, and APNs sends it with a status of the same class as `status`, 4xx or 5xx, the reason
+    /// decides. Otherwise only `status` decides. A response that the gateway cannot have sent, for example with status
+    /// 411 or with an HTML page, comes from a proxy between the worker and the gateway. The status of such a response
+    /// only shows whether the proxy may have forwarded the push to the gateway.
     /// - Parameters:
     ///   - reason: the reason in the response, compared exactly; nil if absent.
     ///   - timestamp: the timestamp in the response, in milliseconds since 1970.

@@ -6,12 +6,12 @@ import StoreProtocol
 
 /// The dead letters to replay or drop, and the options of the run.
 struct ReplaySettings: Sendable {
-    /// The name of the replay. A run with the same name continues the earlier run, and ignores dead letters that were added
-    /// after the earlier run began.
+    /// The name of the replay. If an earlier run had the same name, this run continues the earlier run, and ignores
+    /// dead letters that were added after the earlier run began.
     var name: String
     var filter: DeadLetterFilter
-    /// The maximum number of pushes; nil means no limit. A dead letter is never split, so the last dead letter may
-    /// exceed the limit.
+    /// The maximum number of pushes; nil means no limit. A dead letter with several pushes is never split, so the last
+    /// one may exceed the limit.
     var limit: Int?
     /// Pushes per second that are submitted.
     var rate: Int?
@@ -20,18 +20,19 @@ struct ReplaySettings: Sendable {
     var takesUnknown = false
     var isDropping = false
     var isDry = false
-    /// Seconds for which Redis keeps the replay's name and its job numbers.
+    /// How many seconds Redis keeps the name of the replay and the numbers of its jobs.
     var life = 14 * 86_400
 }
 
-/// Replays or drops dead letters of one app in steps. Each step happens once, even if Redis or this process fails.
+/// Replays or drops dead letters of one app in steps. Redis carries out each step only once, even if the step is
+/// repeated after a failure of Redis or of this process.
 @Loop final class AppReplay {
     struct Outcome: Sendable {
         var letters = 0
         var pushes = 0
         var jobs: [String] = []
         var kept: [ReplayPlan.SkipReason: Int] = [:]
-        /// The reason why the farm would refuse a job. Only the first reason is kept.
+        /// Why the farm would refuse one of the jobs: the first reason that was found.
         var refusal: String?
         /// Pushes that an earlier run with the same name replayed.
         var pushesBefore = 0
@@ -48,13 +49,13 @@ struct ReplaySettings: Sendable {
     private var step = 0
     private var until: EntryID?
     private var toDrop: [EntryID] = []
-    /// The number of the last known replay of each old job.
+    /// For each old job, the number of its last replay that this process knows.
     private var numbers: [String: Int] = [:]
     private var lanes: [String: Lane] = [:]
     private var mayGoOn: ContinuousClock.Instant = .now
     var progress: (@Loop (Outcome) -> Void)?
 
-    /// How long a step may wait for Redis. The wait for room in a full app has no limit.
+    /// How long a step may wait for Redis. If the app is full, the wait until it has room has no limit.
     private static let timeout = Duration.seconds(60)
     /// The number of dead letters that one step drops.
     private static let dropped = 500
@@ -116,7 +117,7 @@ struct ReplaySettings: Sendable {
         try await drop(letters)
     }
 
-    /// Drops dead letters. Drops the dead letters one by one when another run has taken some of them.
+    /// Drops dead letters. If another run has already taken some of them, drops the others one by one.
     private func drop(_ letters: [EntryID]) async throws(CommandFailure) {
         guard !letters.isEmpty else { return }
         do throws(StoreError) { _ = try await perform(nil, letters) } catch {
@@ -150,7 +151,8 @@ struct ReplaySettings: Sendable {
                 numbers[group.key.job] = last
             } catch {
                 guard case .gone = error else { throw failure(error) }
-                // Another run took some of these dead letters. A later run gets the remaining dead letters.
+                // Another run has taken some of these dead letters, so Redis refuses the step. The others stay, and a
+                // later run can replay them.
                 return
             }
         }
@@ -189,7 +191,7 @@ struct ReplaySettings: Sendable {
         return lane
     }
 
-    /// Performs one step. Repeats the step after a lost reply and while the app is full.
+    /// Performs one step. Repeats the step if Redis's reply is lost, and while the app is full.
     /// - Returns: false when the run was interrupted before the step was done.
     private func perform(_ job: Replay.NewJob?, _ letters: [EntryID]) async throws(StoreError) -> Bool {
         guard let until else { return false }
@@ -204,7 +206,7 @@ struct ReplaySettings: Sendable {
                 count(letters, pushes)
                 return true
             case .doneBefore(_, let pushes):
-                // The step was done before, and only its reply was lost.
+                // Redis had already carried out the step, but its reply was lost.
                 step += 1
                 count(letters.count, pushes - outcome.pushesBefore - outcome.pushes)
                 return true

@@ -23,7 +23,7 @@ struct DeadLetterOptions: ParsableArguments, Sendable {
             valueName: "when"))
     var since: Moment?
 
-    /// The typed options, for the audit log.
+    /// The options in the form in which an operator types them, for the audit log.
     var words: [String] {
         let moment: String? =
             switch since {
@@ -98,7 +98,8 @@ struct DeadLetterFilter: Sendable {
             && (ids.isEmpty || ids.contains(letter.id))
     }
 
-    /// A text that is equal for equal filters. A continued replay is recognised by this text.
+    /// A text that describes the filter. Equal filters have equal texts: a run that continues a replay is refused if
+    /// its text is another one.
     var words: String {
         var words: [String] = []
         if let job { words.append("job \(job)") }
@@ -115,7 +116,7 @@ struct DeadLetterFilter: Sendable {
 }
 
 extension FarmClient {
-    /// The number of dead letters to read at a time. A dead letter may have a size of 1 MB.
+    /// How many dead letters are read at a time. The number is small, because a dead letter may have 1 MB.
     private static let letterPage = 64
 
     /// Passes the selected dead letters to `body`, the oldest first, until `body` returns false.

@@ -90,7 +90,7 @@ struct DeadLetterSummary {
     }
 }
 
-/// Dead letters, one per row.
+/// A table of dead letters, one in each row.
 struct DeadLetterList {
     typealias Line = (app: String, letter: DeadLetter)
 

@@ -25,7 +25,7 @@ struct DecodedDeadLetter {
 
     func token(of push: Batch.Push) -> String { Hexadecimal.text(of: batch.bytes[push.token]) }
 
-    /// The payload on one line. A line break in JSON is only white space between tokens, so a space replaces it.
+    /// The payload on one line. A space replaces each line break, which in JSON is only white space outside of strings.
     private func payload(of push: Batch.Push) -> String {
         String(decoding: batch.bytes[push.payload].map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
     }
@@ -87,7 +87,7 @@ struct DecodedDeadLetter {
 }
 
 extension PushOptions {
-    /// The options of the pushes as fields of a job.
+    /// The options of the pushes, in the form of the fields of a job.
     /// - Parameter ttl: the time to live in seconds from now, which replaces the expiration.
     func jobFields(ttl: Int? = nil) -> [(name: String, value: JSONValue)] {
         var fields: [(name: String, value: JSONValue)] = [

@@ -1,19 +1,19 @@
 import PushModel
 import StoreProtocol
 
-/// Groups dead letters into jobs and decides which dead letters to skip. Does no I/O.
+/// Groups dead letters into jobs, and decides which dead letters are not replayed. Does no I/O.
 struct ReplayPlan {
     /// The reason why a dead letter is skipped.
     enum SkipReason: String, CaseIterable, Sendable {
         /// The pushes have expired.
         case expired
-        /// The push is at-most-once and may have been delivered.
+        /// The push may be sent at most once, and may already have been delivered.
         case unknown
         /// The push crashed workers, and the operator did not select the reason `poison`.
         case poison
-        /// The dead letter's job would be larger than the app allows.
+        /// The job with the dead letter would be larger than the app allows.
         case large
-        /// The farm would refuse the dead letter's job.
+        /// The farm would refuse the job with the dead letter.
         case refused
         /// The dead letter cannot be decoded.
         case unreadable
@@ -36,7 +36,8 @@ struct ReplayPlan {
         var pushes = 10_000
         var bytes = 512 << 10
         var letters = 500
-        /// The maximum size in bytes of all dead letters whose jobs are not full yet.
+        /// The maximum size in bytes of all groups together that are not full yet. If it is exceeded, the oldest group
+        /// becomes a job.
         var waiting = 8 << 20
     }
 
@@ -48,8 +49,8 @@ struct ReplayPlan {
     var takesPoison = false
 
     private var open: [ReplayGroup.Key: ReplayGroup] = [:]
-    /// The keys of the groups in the order of their first dead letter, starting at `head`. Keys of groups that became full
-    /// are skipped.
+    /// The keys of the groups in the order of their first dead letters. The entries before `head` are no longer used,
+    /// and entries of groups that became full are ignored.
     private var order: [ReplayGroup.Key] = []
     private var head = 0
     private var waiting = 0
@@ -57,7 +58,7 @@ struct ReplayPlan {
 
     init(now: Int64) { self.now = now }
 
-    /// - Returns: the jobs that are full now.
+    /// - Returns: the groups that became full and must be sent as jobs.
     mutating func add(_ letter: DeadLetter, of app: String) -> [ReplayGroup] {
         guard let decoded = DecodedDeadLetter(letter, app: app) else {
             leave(letter.pushes, .unreadable)
@@ -80,7 +81,7 @@ struct ReplayPlan {
         return full
     }
 
-    /// The remaining jobs in the order of their first dead letter.
+    /// Returns the groups that are left, in the order of their first dead letters.
     mutating func finish() -> [ReplayGroup] {
         var groups: [ReplayGroup] = []
         while let group = takeOldest() { groups.append(group) }
@@ -130,12 +131,13 @@ extension DecodedDeadLetter {
     }
 }
 
-/// Dead letters that become one job: they have the same old job, the same options and the same payload.
+/// Dead letters that can be sent as one job, because they are from the same job and have the same options and the same
+/// payload.
 struct ReplayGroup {
     struct Key: Hashable {
         let job: String
         let options: PushOptions
-        /// The shared payload, or empty when each push has its own payload.
+        /// The payload of all pushes; empty if each push has its own payload.
         let payload: [UInt8]
         let hasPayloadPerPush: Bool
 
@@ -202,8 +204,8 @@ struct ReplayGroup {
     private static let idLength = 64
     private static let idBytes = 255
 
-    /// The id `OLD.rN`. If `OLD.rN` is too long, a part of OLD is replaced: the id then has the start of OLD, a hash of
-    /// OLD, and `.rN`.
+    /// The id `OLD.rN`, in which `OLD` is the id of the old job and `N` is `number`. If this id is too long, a hash of
+    /// `OLD` replaces the end of `OLD`.
     static func jobID(replaying old: String, number: Int) -> String {
         let suffix = ".r\(number)"
         let whole = old + suffix

@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import StoreProtocol
 
-/// Replays or drops dead letters of one app or of all, and shows the result.
+/// Replays or drops dead letters of one app or of all apps, and shows the result.
 @Loop struct ReplayRun {
     let client: FarmClient
     let settings: ReplaySettings
@@ -15,7 +15,7 @@ import StoreProtocol
     ///   - typed: the typed command, for the audit log.
     func perform(app: String?, typed: [String]) async throws(CommandFailure) {
         let end = EndSignal()
-        // An exit at any moment is safe, because each step is atomic.
+        // After a second signal, exit at once. This is safe, because each step is atomic in Redis.
         end.onRepeat = { exit(ExitStatus.partly.rawValue) }
         let apps = try await client.apps(selectedBy: app)
         let now = try await client.clock().components.seconds

@@ -51,7 +51,8 @@ struct DemoCommand: ParsableCommand, Sendable {
             guard (0...pushes).contains(bad) else {
                 throw ValidationError("--bad must be from 0 to the number of --pushes.")
             }
-            // Above a fifth of invalid tokens, the farm assumes tokens of another environment and pauses the app.
+            // If more than a fifth of the tokens are invalid, the farm assumes that they are of another environment,
+            // and pauses the app. Then the demo could not finish.
             guard pushes < 1000 || bad <= pushes * 3 / 20 else {
                 throw ValidationError(
                     "--bad must be at most 15 % of --pushes, because the farm pauses the app when more tokens are bad."
@@ -69,8 +70,8 @@ struct DemoCommand: ParsableCommand, Sendable {
         try Loop.run { @Loop in try await run(load, plan(settings, in: folder)) }
     }
 
-    /// The plan of a separate farm. The demo must not touch a real farm, so the plan accepts only settings of the
-    /// demo's own app.
+    /// The plan of a farm of its own for the demo. The demo must not change a real farm, so the plan ignores the user's
+    /// configuration, except settings of the demo's app.
     private func plan(_ settings: DemoSettings, in folder: String) -> LocalFarm.Plan {
         var configuration = Configuration(host: "demo", stateDirectory: folder)
         configuration.workers = .fixed(workers)
@@ -111,7 +112,7 @@ struct DemoCommand: ParsableCommand, Sendable {
                 (farm.failure?.message ?? "the counts of the demo differ")
                     + "\nlogs and data are kept in \(folder)")
         }
-        // After a failure the files are kept, so that the user can read the logs.
+        // Only reached without a failure. After a failure the files stay, so that the user can read the logs.
         StateFolder.remove(folder)
     }
 }

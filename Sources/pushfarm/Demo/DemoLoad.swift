@@ -1,6 +1,7 @@
 import PushModel
 
-/// The jobs of a demo. Each job has a thousand pushes, and the bad tokens are spread evenly.
+/// The jobs of a demo. Each job has a thousand pushes, and the last job may have fewer. The bad tokens are spread
+/// evenly over all pushes.
 struct DemoLoad: Sendable {
     let pushes: Int
     let bad: Int
@@ -30,13 +31,13 @@ struct DemoLoad: Sendable {
         return text
     }
 
-    /// Whether a push goes to a token that the simulator treats as invalid.
+    /// Whether the push with this number goes to a token that the simulator treats as invalid.
     func isBad(_ number: Int) -> Bool {
         pushes > 0 && (number + 1) * bad / pushes > number * bad / pushes
     }
 
-    /// Appends 64 hex digits that differ for each number. A bad token has the simulator's prefix for bad tokens,
-    /// and a good token never has this prefix.
+    /// Appends the token of the push with this number: 64 hex digits. No two numbers have the same token. Bad tokens,
+    /// and only these, start with the prefix that the simulator treats as invalid.
     private func append(token number: Int, to text: inout [UInt8]) {
         if isBad(number) {
             text += Array("bad00000".utf8)

@@ -3,7 +3,8 @@ import Foundation
 import Simulator
 import StoreProtocol
 
-/// Submits the demo's jobs to a running farm, kills workers meanwhile, and compares the counts.
+/// Submits the demo's jobs to a running farm, kills workers during the run, and collects the counts of the farm and of
+/// the simulator.
 @Loop final class DemoRun {
     private let client: FarmClient
     private let farm: LocalFarm
@@ -15,9 +16,9 @@ import StoreProtocol
     private var victims: Set<pid_t> = []
     private let app = DemoSettings.app
 
-    /// The most jobs in the inbox. With a small inbox, the demo shows a steady stream.
+    /// How many jobs the demo keeps in the inbox. The number is small, so that jobs are submitted during the whole run.
     private static let inboxLimit = 64
-    /// The longest time without progress before the demo fails.
+    /// The demo fails after this time without progress.
     private static let timeout = Duration.seconds(60)
 
     init(_ client: FarmClient, _ farm: LocalFarm, load: DemoLoad, kills: Int, quiet: Bool) {
@@ -60,8 +61,8 @@ import StoreProtocol
             return
         }
         let workers = try await client.hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
-        // The status may be a second old, and another process may have the process id by now. A worker is in the session of
-        // its coordinator, so the session proves that the process is a worker of this farm.
+        // The status may be a second old. If the worker has exited since then, another process may have its process id.
+        // So check that the process is in the session of this farm's coordinator, as its workers are.
         let coordinator = farm.coordinator?.pid ?? 0
         let candidates = workers.compactMap(\.pid).map { pid_t($0) }.filter { pid in
             pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator

@@ -1,13 +1,15 @@
 import FarmConfiguration
 
-/// The settings of a demo's app that `--set` changes. Settings that would lead the app to another gateway are refused.
+/// The settings of the demo's app that the user changes with `--set`. Settings with which the app would use another
+/// gateway are refused.
 struct DemoSettings: Sendable {
     /// The arguments for the coordinator.
     let arguments: [String]
 
     static let app = "demo"
 
-    /// - Parameter assignments: `KEY=VALUE` texts. All texts are checked before any process starts.
+    /// - Parameter assignments: the values of `--set`, `KEY=VALUE`. The initializer checks all values, so that an error
+    ///   shows before the farm starts.
     init(_ assignments: [String]) throws {
         let given = try assignments.map { assignment throws(ConfigurationError) in
             try Override(assignment: assignment)
@@ -15,7 +17,8 @@ struct DemoSettings: Sendable {
         let own = try Self.simulated.map { assignment throws(ConfigurationError) in
             try Override(assignment: assignment)
         }
-        // Ignores the configuration file and the environment, so that errors in them cannot stop the demo.
+        // Check the settings without the user's configuration file and environment, because errors in these must not
+        // stop the demo.
         _ = try Configuration.read("", file: nil, overrides: given + own)
         let taken = Set(own.map(\.key))
         for override in given {
@@ -32,7 +35,8 @@ struct DemoSettings: Sendable {
         arguments = assignments.flatMap { ["--set", $0] }
     }
 
-    /// A placeholder for the addresses that the simulator reports after its start.
+    /// The settings that the demo makes itself, with placeholders for the values that the simulator reports after its
+    /// start.
     private static let simulated =
         SimulatorStarted(
             gateway: "https://127.0.0.1:1", binary: nil, feedback: nil, caFile: "/demo", keyFile: "/demo",

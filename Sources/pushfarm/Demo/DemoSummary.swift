@@ -3,7 +3,7 @@ import StoreProtocol
 
 /// The simulator's own counts.
 struct GatewayCount: Decodable, Sendable {
-    /// Accepted pushes, repeated pushes included.
+    /// Accepted pushes; a push that was sent twice counts twice.
     var accepted = 0
     /// Different device tokens among the accepted pushes.
     var devices = 0
@@ -22,7 +22,7 @@ struct GatewayCount: Decodable, Sendable {
     }
 }
 
-/// The job records of a demo and the gateway's own count.
+/// The counts of a demo: the sums of its job records, and the counts of the simulated gateway.
 struct DemoSummary: Sendable {
     var load: DemoLoad
     var workersKilled = 0
@@ -56,7 +56,7 @@ struct DemoSummary: Sendable {
     var duplicated: Int { gateway.accepted - gateway.devices }
     var rate: Int { Figures.rate(load.pushes, in: time) }
 
-    /// The differences as texts, or empty when all counts agree.
+    /// Sentences about counts that differ; empty if all counts agree.
     var faults: [String] {
         var faults: [String] = []
         func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }

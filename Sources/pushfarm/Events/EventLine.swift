@@ -9,8 +9,8 @@ extension EventTail.Line {
         var fields: [(name: String, value: String)] = app.map { [("app", $0)] } ?? []
         fields.append(("id", event.id.description))
         if let command = event.typedCommand { fields.append(("command", command)) }
-        // The field `command` already contains verb and arguments. The command's own id becomes the field
-        // `operation`, because the field `id` is the id of the entry.
+        // Leave out the verb and the arguments, which the field `command` already contains. The id of the command
+        // becomes the field `operation`, because the field `id` has the id of the stream entry.
         for field in event.fields where !["verb", "arguments"].contains(field.name) {
             fields.append((field.name == "id" ? "operation" : field.name, field.value))
         }
@@ -49,12 +49,12 @@ extension EventTail.Line {
 }
 
 extension OperatorCommand {
-    /// The command line that an operator typed, without `pushfarm`: `shards move 7 beta`, `restart alpha/1`.
+    /// The command as a command line without `pushfarm`, for example `shards move 7 beta` or `restart alpha/1`.
     var typed: String {
         let words: [String]
         switch OperatorVerb(rawValue: verb) {
         case .refresh: words = arguments
-        // A command that does not go to the hosts has all its words in the arguments.
+        // A command that is not sent to the hosts has all further words in its arguments.
         case nil: words = [verb] + arguments
         case .scale, .logLevel: words = [shownVerb] + arguments + [host ?? "all"]
         case .takeover:
@@ -80,7 +80,7 @@ extension OperatorCommand {
 }
 
 extension EventEntry {
-    /// The type of an event, the name of a command, or `answer`.
+    /// The type of an event, or the name of an operator's command, or `answer` for a host's reply.
     var type: String {
         if let type = self["type"] { return type }
         guard let verb = self["verb"] else { return self["of"] == nil ? "?" : "answer" }

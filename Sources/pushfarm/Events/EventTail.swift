@@ -13,7 +13,7 @@ import StoreProtocol
     private let streams: [FarmStream]
     /// The id of the last entry read from each stream.
     private var lastIDs: [FarmStream: EntryID] = [:]
-    /// Called with the error when Redis becomes unreachable, and with nil when Redis is reachable again.
+    /// Called with the error when Redis has become unreachable, and with nil when Redis is reachable again.
     var onTrouble: @Loop (RedisError?) -> Void = { _ in }
 
     private static let portion = 1000
@@ -28,7 +28,7 @@ import StoreProtocol
         }
     }
 
-    /// The latest `count` entries of all streams together that `isWanted` accepts, the oldest first.
+    /// Of the entries of all streams that `isWanted` accepts, the latest `count` entries, the oldest first.
     func latest(_ count: Int, where isWanted: (EventEntry) -> Bool) async throws(CommandFailure) -> [Line] {
         var found: [Line] = []
         for stream in streams {
@@ -111,7 +111,8 @@ extension FarmClient {
         }
     }
 
-    /// Passes the pages of a stream to `body`, the newest entry first, until `body` returns false.
+    /// Passes the entries of a stream to `body`, one page at a time and from the newest entry to the oldest, until
+    /// `body` returns false.
     func eachPage(
         of stream: FarmStream, size: Int, _ body: ([EventEntry]) -> Bool
     ) async throws(CommandFailure) {

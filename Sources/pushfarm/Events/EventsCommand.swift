@@ -61,7 +61,8 @@ struct EventsCommand: ParsableCommand {
             throw ValidationError("Give only one of --operations and --app.")
         }
         if limit != nil, since != nil { throw ValidationError("Give only one of --limit and --since.") }
-        // The audit log may contain commands of a newer program, so their types cannot be checked.
+        // With `--operations`, do not check the types: the audit log may contain commands of a newer release, which
+        // this release does not know.
         if !operations, let problem = types.lazy.compactMap(EventPrinter.problem).first {
             throw ValidationError(problem)
         }
@@ -119,7 +120,7 @@ struct EventsCommand: ParsableCommand {
     /// - Parameter types: the wanted types, or empty for all. A type that ends in a dot selects all types that begin with it.
     init(console: Console, types: [String]) { (self.console, self.types) = (console, types) }
 
-    /// The error message for a wanted type that no event can have, or nil when the type is valid.
+    /// The error message if no event can have the wanted type; nil if the type is valid.
     nonisolated static func problem(_ wanted: String) -> String? {
         let types = FarmEvent.Kind.allCases.map(\.rawValue)
         guard !types.contains(where: { isSelected($0, by: wanted) }) else { return nil }
@@ -145,7 +146,7 @@ struct EventsCommand: ParsableCommand {
 
     func flush() throws(CommandFailure) { try sink.flush() }
 
-    /// If nothing was shown, writes a line that says so. With `--json`, the output stays empty.
+    /// If no event was shown, writes a line that says this, except with `--json`.
     func finish(_ what: String) throws(CommandFailure) {
         if isEmpty, !console.json { try sink.write("no " + what) }
         try flush()

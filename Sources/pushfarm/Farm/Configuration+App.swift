@@ -18,8 +18,8 @@ extension Configuration {
         return only
     }
 
-    /// Whether no Redis is configured: its address is a default, or comes from the file of a `pushfarm up` that may
-    /// have ended.
+    /// Whether the user has not configured a Redis: the address is the default, or is from the file that `pushfarm up`
+    /// writes and that may be left from a farm that has ended.
     var isOfNoFile: Bool {
         guard case .file(let file, _) = redisSource else { return redisSource == nil }
         return file.hasSuffix("/" + Self.localFarmFile)
@@ -32,8 +32,7 @@ extension FarmClient {
         if name == nil, !configuration.apps.isEmpty { return try configuration.chosenApp(nil) }
         let known = try await apps()
         guard let name else { return try Configuration.onlyApp(of: known) }
-        // A farm that has never run knows no apps. In this case any name is accepted, because the app may be added
-        // later.
+        // If the farm has never run, no apps are known. Accept any name then, because the app may be added later.
         guard known.isEmpty || known.contains(name) else { throw .noApp(name, among: known) }
         return name
     }

@@ -3,8 +3,9 @@ import StoreProtocol
 
 /// Finds the app of a job.
 extension FarmClient {
-    /// The app that has a job with this id. With `app`, only that app is searched. A job that is not split has no job
-    /// record. Therefore, if no app has a record, the result is the only app with jobs that are not split.
+    /// The app that has a job with this id. If `app` is given, it is the result. Otherwise the result is the app with a
+    /// record of the job. A job that is not split yet has no record. So if no app has a record, and only one app has
+    /// jobs that are not split, the result is this app.
     func app(ofJob id: String, app: String?) async throws(CommandFailure) -> String {
         let known = try await apps()
         if let app {
@@ -31,7 +32,7 @@ extension FarmClient {
         return depths.inbox + depths.taken > 0
     }
 
-    /// - Throws: an error when the job is unknown and cannot be in an inbox.
+    /// - Throws: an error if no app has a record of the job, and no app has jobs that are not split yet.
     func mustKnow(job id: String, in apps: [String]) async throws(CommandFailure) {
         guard try await jobRecords(ofJob: id, in: apps).isEmpty else { return }
         for name in apps where try await hasWaitingJobs(name) { return }
@@ -46,8 +47,8 @@ extension FarmClient {
 }
 
 extension CommandFailure {
-    /// The error for a name that could mean things of several kinds, such as an app and a job.
-    /// - Parameter choices: the options that select one kind.
+    /// The error for a name that has several meanings, for example because both an app and a job have this name.
+    /// - Parameter choices: the options with which the user can select one meaning.
     static func ambiguous(_ name: String, _ choices: [String]) -> CommandFailure {
         .usage(
             "\"\(PlainText.of(name, limit: 64))\" is ambiguous; use \(choices.joined(separator: " or "))"

@@ -5,7 +5,7 @@ import RedisClient
 import StoreProtocol
 import Transport
 
-/// A command's connection to the farm's Redis. Errors of the client have messages for the user.
+/// A command's connection to the farm's Redis. Its errors have messages that commands show to the user.
 @Loop struct FarmClient {
     let configuration: Configuration
     let redis: RedisConnection
@@ -25,8 +25,8 @@ import Transport
         do {
             try await FarmRegistry(connection: redis).checkFormat(apps: configuration.apps.map(\.name))
         } catch {
-            // A Redis user may have no right to read the format. For this user, commands show only the data that the
-            // access rules allow.
+            // This Redis user may not read the format. The user may still run commands; they show the data that the
+            // user may read.
             guard let error = error as? UnreadableFormat else {
                 return FarmClient(configuration: configuration, redis: redis, location: location)
             }
@@ -36,7 +36,8 @@ import Transport
         return FarmClient(configuration: configuration, redis: redis, location: location)
     }
 
-    /// Connects to a Redis that was just started. Redis accepts no commands while it loads its append-only file.
+    /// Connects to a Redis that was just started. Repeats failed attempts, because Redis accepts no commands while it
+    /// loads its append-only file.
     static func connect(
         _ configuration: Configuration, within limit: Duration
     ) async throws(CommandFailure) -> FarmClient {
@@ -49,7 +50,8 @@ import Transport
         }
     }
 
-    /// A hint that names running farms, when no Redis is configured and the folder has no farm.
+    /// A hint for a user who has not configured a Redis: the names of the state folders of the farms that run on this
+    /// machine.
     private static func hint() -> String {
         let folders = RunningFarms.stateFolders()
         guard !folders.isEmpty else { return "" }
@@ -59,8 +61,8 @@ import Transport
 
     func close() { redis.close() }
 
-    /// Starts to connect and returns the first error. Returns nil when the first try succeeds. A command does not wait for an
-    /// unreachable Redis.
+    /// Starts to connect. Returns the error of the first attempt, or nil if it succeeds. A command does not wait for
+    /// further attempts if Redis is unreachable.
     private static func firstFailure(of redis: RedisConnection) async -> RedisError? {
         await withCheckedContinuation { continuation in
             var waiting: CheckedContinuation<RedisError?, Never>? = continuation
@@ -106,7 +108,8 @@ import Transport
         }
     }
 
-    /// The configured apps, and all apps that a coordinator of this farm has ever had in its configuration.
+    /// The configured apps, and the apps that Redis knows because a coordinator has, or recently had, them in its
+    /// configuration.
     func apps() async throws(CommandFailure) -> [String] {
         let known = try await ask { registry throws(RedisError) in try await registry.apps() }
         return Set(configuration.apps.map(\.name) + known).sorted()

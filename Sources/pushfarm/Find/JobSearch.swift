@@ -3,18 +3,19 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// Collects what one app knows of a job.
+/// Collects what Redis knows about a job in one app.
 @Loop struct JobSearch {
     struct Outcome: Sendable {
         let app: String
         var jobRecord: JobRecord?
         /// The reasons why open pushes of the job are not sent now.
         var delays: [String] = []
-        /// The location of the whole job, or nil when the job is split.
+        /// Where the job is while it is not split: in the inbox, or taken by an intake. Nil if the job is split or
+        /// unknown.
         var location: PushFinding.Location?
         /// Whether an operator or the farm has paused the job.
         var isPaused = false
-        /// The pushes in dead letters, by reason.
+        /// The number of the job's pushes in dead letters, by reason.
         var letters: [String: Int] = [:]
         var refused: [RefusedJob] = []
         /// Events of the job itself, without events of its pushes.
@@ -52,7 +53,7 @@ import StoreProtocol
         return outcome
     }
 
-    /// The location of a job that is in the inbox, or that an intake has taken and not split yet.
+    /// Where the job is, if it is in the inbox, or if an intake has taken the job and not split it yet; otherwise nil.
     private func location() async throws(CommandFailure) -> PushFinding.Location? {
         for (list, location) in [(ReadListEnd.List.inbox, PushFinding.Location.inbox), (.taken, .taken)] {
             var isThere = false
@@ -99,8 +100,8 @@ extension JobSearch.Outcome {
 extension FarmClient {
     private static let jobBytes = 1 << 20
 
-    /// Reads unsplit jobs from the end of their list, about a megabyte at a time. The intake takes jobs from the start, so no
-    /// job is skipped.
+    /// Reads jobs that are not split yet, about a megabyte at a time. The list is read from its end to its start. The
+    /// intake removes jobs at the start, so the positions counted from the end do not change, and no job is skipped.
     /// - Parameter body: returns whether to continue.
     func eachJob(
         in list: ReadListEnd.List, of app: String, _ body: ([UInt8]) -> Bool

@@ -1,7 +1,7 @@
 import FarmLogging
 import PushModel
 
-/// The location of a push, or its outcome.
+/// Where a push is now, or which outcome it has.
 struct PushFinding: Sendable {
     enum Location: String, Sendable {
         case inbox, taken, ready, bulk, delayed, paused, reported, suppressed, audit, event
@@ -17,7 +17,8 @@ struct PushFinding: Sendable {
     var token: String?
     /// The push's `apns-id`.
     var id: String?
-    /// The time since which the push is at this location, or at which the push is due, in Unix milliseconds.
+    /// For a delayed push, when it is due. For other pushes, since when they are at this location. In Unix
+    /// milliseconds; nil if unknown.
     var at: Int64?
     /// Further details, which depend on the location.
     var details: [(name: String, value: String)] = []
@@ -41,7 +42,7 @@ struct PushFinding: Sendable {
 }
 
 extension PushFinding {
-    /// Finds a push to a token. The token and the job determine the push's id.
+    /// Describes a push to the token `bytes`. Its `apns-id` is computed from the job and the token.
     init(
         app: String, location: Location, job: String?, pushTo bytes: ArraySlice<UInt8>, at: Int64? = nil,
         details: [(name: String, value: String)] = []
@@ -103,7 +104,7 @@ enum SearchTarget: Sendable {
         }
     }
 
-    /// The mark by which the audit identifies the push of a job.
+    /// The number that stands for the push of a job in the audit of outcomes.
     func mark(in job: String) -> UInt64 {
         switch self {
         case .token(let token): token.withUnsafeBytes { PushID.Job(id: job).mark(token: $0) }

@@ -3,7 +3,8 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// Finds what one app records of a push: dead letters, suppressions, pauses, events and the audit.
+/// Finds what is recorded about a push in one app: in dead letters, the suppression list, pauses, events and the audit
+/// of outcomes.
 @Loop final class PushHistory {
     private let client: FarmClient
     private let app: String
@@ -56,7 +57,8 @@ import StoreProtocol
         }
     }
 
-    /// Searches the pauses of a token and of its shard, even if the token has no open pushes.
+    /// Searches the pauses of the token and of its shard. The result shows such a pause even if the token has no open
+    /// pushes.
     private func searchPauses(_ token: [UInt8]) async throws(CommandFailure) {
         let shard = ShardHash.shard(of: token, shards: shards)
         let devices = try await client.pauses(.devices, app).filter { $0.name == token }

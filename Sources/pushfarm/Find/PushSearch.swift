@@ -2,10 +2,12 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-/// Finds the present location of a push in one app. Searches everything that the app has in Redis, in parts of limited size.
+/// Finds where a push is now, in one app. Searches all jobs, batches and reports of the app in Redis, a limited part at
+/// a time.
 ///
-/// A batch may move during the search, so the search follows the order in which a batch moves. The search reads
-/// each list from the end. Workers take batches from the start, so no batch is skipped.
+/// A batch may move from list to list during the search, so the lists are searched in the order in which a batch moves
+/// through them. Each list is read from its end to its start. Workers remove batches at the start, so no batch is
+/// skipped.
 @Loop final class PushSearch {
     private let client: FarmClient
     private let app: String
@@ -103,8 +105,8 @@ import StoreProtocol
             position < state.map.count
         else { return }
         let letter = state.map[position]
-        // The state `x` marks a reported push. Its outcome is in the results stream or settled, so the push is not in
-        // this batch any more.
+        // The state `x` means that a worker has reported the outcome of the push. The outcome is in the results stream
+        // or already settled, so the push is no longer in this batch.
         guard letter != UInt8(ascii: "x") else { return }
         let push = batch.pushes[position]
         let job = batch.jobID(of: Int(push.segment))
@@ -121,7 +123,8 @@ import StoreProtocol
             PushFinding(app: app, location: location, job: job, pushTo: token, at: due, details: details))
     }
 
-    /// The reasons why a push is paused: its job, its token, or both. Empty while the push is being resumed.
+    /// Why a push is paused: because its job is paused, its token, or both. Empty if the pause has just ended and the
+    /// push is not resumed yet.
     private func why(
         _ job: String, _ token: ArraySlice<UInt8>
     ) async throws(CommandFailure) -> [(name: String, value: String)] {

@@ -106,11 +106,11 @@ struct JobChoice: ParsableArguments, Sendable {
     /// The title of the progress line.
     let title: String
     let quiet: Bool
-    /// Whether a refused job is an error. Otherwise a refused job only ends the wait.
+    /// Whether a refused job is an error. If false, the wait ends without an error when a job was refused.
     var failsOnRefusal = true
 
-    /// - Returns: the last records that were read. All jobs have a record unless the wait timed out or was interrupted. A
-    /// refused job never gets a record, so the wait also reads the refused jobs.
+    /// - Returns: the records of the jobs, as they were last read. Records are missing if the wait timed out or was
+    ///   interrupted. If a job was refused and ``failsOnRefusal`` is false, the result is empty.
     func wait(
         _ ids: [String], _ app: String, atMost limit: Duration? = nil
     ) async throws(CommandFailure) -> [JobRecord] {
@@ -141,8 +141,8 @@ struct JobChoice: ParsableArguments, Sendable {
 }
 
 extension FarmClient {
-    /// The error for an unknown job. `pushfarm push` splits a job with too many tokens into jobs `ID.1`, `ID.2` and so on,
-    /// and the error names these jobs.
+    /// The error for an unknown job. If `pushfarm push` has split the job `ID` into the jobs `ID.1`, `ID.2` and so on,
+    /// because it had too many tokens, the error names these jobs.
     func noJob(_ id: String, in apps: [String]) async throws(CommandFailure) -> CommandFailure {
         var last: JobRecord?
         var count = 0

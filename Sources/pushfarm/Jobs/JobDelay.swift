@@ -6,12 +6,12 @@ import StoreProtocol
 
 /// Why pushes of a job are delayed: they wait for `deliver_at` or for the next attempt.
 struct JobDelay: Equatable, Sendable {
-    /// The time when the first push is due, in Unix milliseconds.
+    /// When the first of the delayed pushes is due, in Unix milliseconds.
     let due: Int64
     /// The attempts so far, or 0 for pushes that wait for `deliver_at`.
     let attempts: Int
     let maxAttempts: Int
-    /// The reason why the last attempt failed, or empty before the first attempt.
+    /// Why the last attempt failed; empty before the first attempt.
     let cause: String
 
     /// The delay in words: "due in 23 h 4 min", "retry 3 of 8 in 40 s: ServiceUnavailable".
@@ -34,13 +34,14 @@ struct JobDelay: Equatable, Sendable {
 }
 
 extension FarmClient {
-    /// The most delayed batches to read in an app, in the order of their due time.
+    /// How many delayed batches of an app are read at most. The batches that are due first are read first.
     private static let mostBatches = 20_000
     private static let bodies = 64
 
-    /// The delay of each job, taken from its delayed batch that is due first.
+    /// The delay of each job, according to the job's delayed batch that is due first.
     ///
-    /// - Parameter jobs: jobs of the app. A job is left out when too many other batches are due before its delayed batches.
+    /// - Parameter jobs: jobs of the app. The result does not have a job if too many batches of other jobs are due
+    ///   before its delayed batches.
     func delays(of jobs: Set<String>, _ app: String) async throws(CommandFailure) -> [String: JobDelay] {
         var found: [String: JobDelay] = [:]
         var start = 0

@@ -1,26 +1,26 @@
 import EventLoop
 import StoreProtocol
 
-/// Unfinished jobs with their progress between two readings.
+/// Reads the unfinished jobs twice, to show how fast each job progresses.
 struct RunningJobs: Sendable {
     struct Job: Sendable {
         let jobRecord: JobRecord
-        /// The pushes per second that got an outcome between the two readings.
+        /// How many pushes per second got an outcome between the two readings.
         let rate: Double
         let isPaused: Bool
-        /// Whether batches of the app are queued in shards of a quiet host.
+        /// Whether batches of the app are queued in shards of a host that takes no new work.
         var isQuiet = false
-        /// The reason for the job's delayed pushes.
+        /// Why the job has delayed pushes; nil if it has none, or if the reason was not found.
         var delay: JobDelay?
 
-        /// The time until the end at the present rate, or nil when the rate is 0.
+        /// How long the pushes that are not delayed will take at the present rate; nil if the rate is 0.
         var remaining: Duration? {
             let due = jobRecord.accepted - jobRecord.settled - jobRecord.delayed
             guard due > 0 else { return .zero }
             return rate > 0 ? .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up))) : nil
         }
 
-        /// The time of the last outcome, or the start time when there is no outcome.
+        /// When a push of the job last got an outcome; before the first outcome, when the job was created.
         var lastActivity: Int64 { max(jobRecord.createdAt, jobRecord.lastOutcomeAt) }
 
         /// - Parameter now: the present time in Unix milliseconds.
@@ -38,17 +38,17 @@ struct RunningJobs: Sendable {
         }
     }
 
-    /// The time without progress after which a job is stuck, in milliseconds.
+    /// After how many milliseconds without progress a job counts as stuck.
     static let stuckAfter: Int64 = 300_000
-    /// The most open jobs to read of an app, unless the command shows all jobs.
+    /// How many open jobs of an app are read at most, if the command shows only some jobs.
     private static let mostOpen = 1_000
 
     let client: FarmClient
     /// The most jobs to show, or nil for all.
     let limit: Int?
 
-    /// - Returns: the jobs to show, and the number of jobs that are left out. Jobs with pushes that are not delayed come
-    /// first, and older jobs before newer jobs.
+    /// - Returns: the jobs to show, and the number of further jobs. Jobs whose open pushes are all delayed come last.
+    ///   Otherwise, older jobs come before newer jobs.
     @Loop func read(
         _ apps: [String], over pause: Duration
     ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
@@ -107,7 +107,7 @@ struct RunningJobs: Sendable {
 }
 
 extension FarmClient {
-    /// The number of latest jobs of an app to search for open jobs.
+    /// How many of an app's latest jobs are searched for open jobs.
     private static let latestJobs = 100_000
 
     /// The latest jobs of an app, the newest first.

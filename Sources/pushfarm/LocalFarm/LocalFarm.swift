@@ -3,8 +3,8 @@ import FarmConfiguration
 import FarmLogging
 import Foundation
 
-/// A whole farm on this machine as child processes: Redis if none is configured, a simulator if requested, and a coordinator
-/// with its workers.
+/// A whole farm whose processes are children of this process: a private Redis if none is configured, a simulator if
+/// requested, and a coordinator with its workers.
 @Loop final class LocalFarm {
     struct Plan: Sendable {
         var configuration: Configuration
@@ -15,13 +15,14 @@ import Foundation
         var logArguments: [String] = []
         /// Whether each process logs into a file in the state folder instead of standard error.
         var logsToFiles = false
-        /// Whether the processes ignore the environment variables that configure a farm.
+        /// Whether the processes start without the environment variables that configure Pushfarm.
         var isSealed = false
         /// Whether the private Redis also has a port with a password, for producers on this machine.
         var hasRedisPort = false
     }
 
-    /// The order to end, which comes from the operator, from a failure, or from a process that exits unexpectedly.
+    /// Signalled when the farm must end: on the operator's order, after a failure, or after an unexpected exit of a
+    /// process.
     let end = EndSignal()
     /// The first failure.
     private(set) var failure: CommandFailure?
@@ -47,7 +48,7 @@ import Foundation
     /// Starts the farm and waits for its workers. An error is stored in ``failure`` and ends the farm.
     /// - Parameters:
     ///   - limit: how long to wait for the workers.
-    ///   - body: gets a connection and the number of workers. The number is nil when the workers were not ready in time.
+    ///   - body: called with a connection and the number of workers, or with nil if the workers were not ready in time.
     func start(
         within limit: Duration, _ body: @Loop (FarmClient, Int?) async throws(CommandFailure) -> Void
     ) async {
@@ -65,7 +66,8 @@ import Foundation
         }
     }
 
-    /// The number of workers when the host's workers and its intake are ready, or nil after the time limit.
+    /// Waits until the host's workers and intake are ready. Returns the number of workers; nil if they are not ready in
+    /// time.
     private func readyWorkers(
         _ client: FarmClient, within limit: Duration
     ) async throws(CommandFailure) -> Int? {
@@ -82,7 +84,8 @@ import Foundation
         return nil
     }
 
-    /// Starts the processes one after the other. Each process starts when the process before it is ready.
+    /// Starts the processes one after the other: Redis, the simulator, the coordinator. The next process starts only
+    /// when Redis or the simulator is ready.
     private func startProcesses() async throws(CommandFailure) {
         try StateFolder.make(folder)
         if plan.configuration.redis == nil { try await startRedis() }
@@ -91,7 +94,8 @@ import Foundation
             "coordinator", plan.arguments + redisArguments + simulationArguments + plan.logArguments)
     }
 
-    /// Stops the processes in reverse order. Workers wait for the responses to pushes in flight.
+    /// Stops the processes in reverse order, first the coordinator. Its workers still wait for the responses to pushes
+    /// in flight.
     func stop() async {
         isStopping = true
         await coordinator?.stop(within: .seconds(40))
@@ -165,14 +169,15 @@ import Foundation
         }
     }
 
-    /// The exit status of `up` when a child has failed, taken from the child's own status.
+    /// The exit status of `pushfarm up` if a child has ended unexpectedly: the child's exit status, if it is a status
+    /// of Pushfarm and not 0.
     private static func status(of end: ChildProcess.End) -> ExitStatus {
         guard case .exited(let status) = end else { return .failed }
         return ExitStatus(rawValue: status).map { $0 == .done ? .failed : $0 } ?? .failed
     }
 
-    /// The settings that lead every app to the simulator. Without a configured app, these settings create the app
-    /// demo.
+    /// The settings with which all apps use the simulator as their gateway. If no app is configured, the settings
+    /// create the app `demo`.
     private var simulationArguments: [String] {
         guard let simulation else { return [] }
         let apps = plan.configuration.apps

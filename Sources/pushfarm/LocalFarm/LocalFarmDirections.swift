@@ -2,7 +2,8 @@ import EventLoop
 import FarmConfiguration
 import Foundation
 
-/// Directions for using a farm that `pushfarm up` runs: settings for other commands, and command lines for pushing.
+/// What a user needs for a farm that `pushfarm up` runs: a file with settings for other commands, and command lines
+/// that submit a push.
 struct LocalFarmDirections: Sendable {
     /// A token that the simulator accepts.
     static let goodToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
@@ -16,10 +17,11 @@ struct LocalFarmDirections: Sendable {
 
     private var token: String { simulation == nil ? "TOKEN" : Self.goodToken }
 
-    /// The configuration file for other commands, when the farm itself has no configuration file.
+    /// The path of the configuration file that other commands read if the farm has no configuration file of its own.
     var file: String { configuration.stateDirectory + "/" + Configuration.localFarmFile }
 
-    /// Whether other commands need this file, and its settings for the simulator are known.
+    /// Whether the file must be written: the farm has no configuration file of its own, and the settings for the
+    /// simulator are known.
     var isFileNeeded: Bool { configuration.file == nil && simulation != nil }
 
     /// The content of the file: the address of Redis, and the apps with their settings for the simulator.
@@ -32,7 +34,7 @@ struct LocalFarmDirections: Sendable {
                 "redis: \(Self.quoted(RedisLocation(.unix(configuration.privateRedisSocket)).revealedURL()))")
             lines.append("redis_password_file: \(Self.quoted(configuration.privateRedisPasswordFile))")
         } else if let redis = configuration.redis {
-            // The URL contains the password, so no other user may read the file.
+            // The URL contains the password, so the file must not be readable for other users.
             lines.append("redis: \(Self.quoted(redis.revealedURL()))")
         }
         lines.append("apps:")
@@ -63,7 +65,7 @@ struct LocalFarmDirections: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A command line that pushes from any folder.
+    /// A command line that submits a push and works in any folder.
     var push: String {
         var words = [Executable.own, "push"]
         if let file = configuration.file { words += ["--config", Self.absolute(file)] }
@@ -75,7 +77,8 @@ struct LocalFarmDirections: Sendable {
         return words.map(Self.shellWord).joined(separator: " ")
     }
 
-    /// A Redis command for a producer without this program, or nil when the Redis does not belong to this farm.
+    /// A `redis-cli` command line that submits a push without this program; nil if this farm does not have a private
+    /// Redis.
     var redisCommand: String? {
         guard let redisPort else { return nil }
         let job = #"{"tokens":["\#(token)"],"payload":{"aps":{"alert":"Hello"}}}"#

@@ -77,7 +77,7 @@ struct UpCommand: ParsableCommand, Sendable {
             show(directions, redis: client.redisAddress, workers: workers, console)
         }
         await farm.end.wait()
-        // A farm that failed to start shows only its error.
+        // If the farm failed to start, show only the error.
         if farm.hasStarted { console.say("ending") }
         let directions = LocalFarmDirections(to: farm, plan.configuration)
         if directions.isFileNeeded { unlink(directions.file) }

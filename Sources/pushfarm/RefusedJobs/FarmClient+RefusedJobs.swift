@@ -34,8 +34,9 @@ extension FarmClient {
     }
 
     /// The job that replaces a refused job.
-    /// - Parameter corrected: a job to submit instead of the original.
-    /// - Returns: the new job, and the job id in its text; nil if the text has no job id.
+    /// - Parameter corrected: the text of a corrected job, which is submitted instead of the refused job; nil to submit
+    ///   the refused job again.
+    /// - Returns: the new job, and the job id that the text of this job contains, or nil if it contains none.
     /// - Throws: an error when the farm would refuse the job again.
     func retriedJob(
         _ refused: RefusedJob, corrected: [UInt8]?, _ app: String
@@ -49,7 +50,7 @@ extension FarmClient {
                 text, app: app, topic: settings?.topic ?? "", now: now,
                 limits: settings?.jobLimits ?? JobLimits())
         } catch {
-            // Redis stores a long refused job truncated, and truncated JSON is not valid.
+            // Of a long refused job, Redis stores only the beginning, which is not valid JSON.
             if corrected == nil, refused.mayBeCut {
                 throw .failed(
                     "\(refused.id) was cut at 64 KiB; give the whole job with --file"
@@ -71,7 +72,7 @@ extension FarmClient {
     }
 
     /// Removes a refused job.
-    /// - Parameter job: the job to put into the inbox at the same time, or nil for none.
+    /// - Parameter job: the job that Redis adds to the inbox in the same step; nil to only remove the refused job.
     func takeOut(_ id: EntryID, _ app: String, replacedBy job: Replay.NewJob?) async throws(CommandFailure) {
         let replay = Replay(
             name: JobDraft.freshID(), step: 1, selection: "refused \(id)", until: id, life: 3600,

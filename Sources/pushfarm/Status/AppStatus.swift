@@ -11,11 +11,11 @@ struct AppStatus: Sendable {
     /// The reason why the app is full, or nil when the app accepts jobs.
     let full: ReadAppState.Fullness?
     let depths: ReadDepths.Reply
-    /// The number of open jobs among the latest jobs, or nil when the status did not read jobs.
+    /// How many of the app's latest jobs are open; nil if the jobs were not read.
     let openJobs: Int?
-    /// The lease owners of the app, by name.
+    /// The hosts that own leases of the app, sorted by name.
     let owners: [Owner]
-    /// Shards without an owner. The intake lease counts as one shard.
+    /// The number of shards without an owner. If the app's intake has no owner, it counts as one more shard.
     let unowned: Int
     /// The state of the app's feedback service, or nil when the app has none.
     var feedback: ReadFeedbackStatus.State?
@@ -36,8 +36,7 @@ struct AppStatus: Sendable {
         let host: String
         var shards = 0
         var hasIntake = false
-        /// The time until the lease ends. The value is negative when the lease has expired and no host has
-        /// acquired the lease yet.
+        /// The time until the lease ends. Negative if the lease has expired and no other host has acquired it yet.
         var leaseRemaining: Duration
     }
 
@@ -77,8 +76,8 @@ struct AppStatus: Sendable {
         return open
     }
 
-    /// Reads the state only when the app still has a feedback service, because Redis keeps the state after
-    /// the service is removed from the configuration.
+    /// The state of the app's feedback service; nil if the configuration has no feedback service for the app. Redis may
+    /// still have a state then, because it keeps the state after the service is removed from the configuration.
     @Loop private static func feedback(
         of reader: AppStatusReader
     ) async throws(CommandFailure) -> ReadFeedbackStatus.State? {
@@ -92,7 +91,8 @@ struct AppStatus: Sendable {
         for (lease, token) in leases.leases {
             let remaining = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
             var owner = owners[token.host] ?? Owner(host: token.host, leaseRemaining: remaining)
-            // A host that was just restarted may have two leases. The lease that ends first is shown.
+            // If the host has just restarted, leases of its old and its new coordinator may exist. Show the time until
+            // the first of them ends.
             owner.leaseRemaining = min(owner.leaseRemaining, remaining)
             if lease == .intake { owner.hasIntake = true } else { owner.shards += 1 }
             owners[token.host] = owner
@@ -115,7 +115,7 @@ struct AppStatus: Sendable {
     /// The number of jobs that the intake has not completely split.
     var inbox: Int { depths.inbox + depths.taken }
 
-    /// Whether a host must process jobs, pushes or reports of the app.
+    /// Whether the app has jobs, open pushes or reports that a host must still process.
     var hasWork: Bool { inbox + depths.open + depths.results > 0 }
 
     var json: JSONValue {
@@ -170,7 +170,8 @@ extension FindDamage.WrongType {
     }
 }
 
-/// Reads an app's status from Redis. A key of the wrong type is named, and its values are left out.
+/// Reads an app's status from Redis. If a key has the wrong type, the status names the key and does not have its
+/// values.
 @Loop struct AppStatusReader {
     let app: String
     let client: FarmClient
@@ -195,7 +196,7 @@ extension FindDamage.WrongType {
 }
 
 extension AppStatus {
-    /// Operators' settings and refused jobs, one line each.
+    /// Lines about the settings that operators have made, and about refused jobs.
     var operatorSettings: [String] {
         var lines: [String] = []
         if refusedLastMinute > 0 {

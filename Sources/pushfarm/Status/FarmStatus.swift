@@ -14,7 +14,7 @@ struct FarmStatus: Sendable {
     /// Redis's clock in milliseconds since 1970.
     var at: Int64 = 0
 
-    /// - Parameter countsJobs: whether to count each app's open jobs, which takes a while.
+    /// - Parameter countsJobs: whether to count the open jobs of each app; this count takes a while.
     @Loop static func read(
         from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> FarmStatus {
@@ -74,7 +74,7 @@ struct FarmStatus: Sendable {
         troubles += hosts.flatMap(\.quietOwners)
         if let allDrained { troubles.append(allDrained) }
         if hosts.contains(where: { $0.state == "running" }) {
-            // An app without hosts and without work needs no owner.
+            // If no host has the app and the app has no work, it is not a problem that its shards have no owner.
             for app in apps where app.unowned > 0 && (!app.owners.isEmpty || app.hasWork) {
                 troubles.append("\(app.app): \(app.unowned) of its shards have no owner")
             }
@@ -112,14 +112,15 @@ struct FarmStatus: Sendable {
         return troubles + alerts.filter { !$0.isSeenOtherwise }.map(text)
     }
 
-    /// A sentence when all hosts are drained, else nil. A drained host is no problem while other hosts serve its shards.
+    /// A sentence if all hosts are drained; otherwise nil, because as long as one host is not drained, it serves the
+    /// shards of the drained hosts.
     private var allDrained: String? {
         guard !live.isEmpty, live.allSatisfy({ $0.state == "drained" }) else { return nil }
         let names = live.map(\.host).joined(separator: ", ")
         return "nothing is sent: \(names) drained; reload brings a host back"
     }
 
-    /// The alert's text with the present age of the backlog.
+    /// The alert's text. For an alert about the age of the backlog, a text with the present age.
     private func text(_ alert: FarmRegistry.ActiveAlert) -> String {
         guard alert.isOfBacklog, let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
         else { return alert.text }
@@ -146,7 +147,8 @@ extension FarmRegistry.ActiveAlert {
     var app: String? { if case .app(let name) = alert?.scope { name } else { nil } }
     private var host: String? { if case .host(let name) = alert?.scope { name } else { nil } }
 
-    /// Whether another line of the status reports the alert's problem, so that the alert is not shown too.
+    /// Whether another line of the status already reports the problem of the alert, so that a line for the alert is not
+    /// needed.
     fileprivate var isSeenOtherwise: Bool {
         [.appPaused, .hostGone, .keyType, .unreadable].contains(alert?.kind)
     }

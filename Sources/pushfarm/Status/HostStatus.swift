@@ -1,7 +1,7 @@
 import Foundation
 
-/// The status that a coordinator writes about its host and workers. Commands of older and newer releases can
-/// read the status too.
+/// The status of a host and its workers, which the coordinator writes to Redis. Commands of older and newer releases
+/// can also read it.
 struct HostStatus: StatusPart {
     var host = ""
     var pid = 0
@@ -12,7 +12,7 @@ struct HostStatus: StatusPart {
     var isAuto = false
     /// The coordinator's start time in Unix milliseconds.
     var since: Int64 = 0
-    /// The intake's status, or nil if an older release wrote the status without it.
+    /// The intake's status; nil if the host runs an older release that does not write it.
     var intake: IntakeStatus?
     var workers: [WorkerStatus] = []
     var apps: [App] = []
@@ -31,7 +31,7 @@ struct HostStatus: StatusPart {
 
     /// - Parameters:
     ///   - name: the host's name in Redis, which overrides the name in the JSON.
-    ///   - isAlive: false when the host's heartbeat has expired. The host's state is then "gone".
+    ///   - isAlive: false if the host's heartbeat has expired. If false, the state of the host becomes "gone".
     init(name: String, json: [UInt8], isAlive: Bool) {
         // When the status is unreadable, only the host's name is known.
         self = (try? JSONDecoder().decode(HostStatus.self, from: Data(json))) ?? HostStatus()
@@ -78,7 +78,8 @@ extension HostStatus {
         var streams = 0
         /// Pushes per second.
         var rate = 0
-        /// The rate limit in pushes per second of the apps whose gateway has problems, or 0 when no app is slowed.
+        /// The pushes per second to which the worker limits the apps whose gateways have trouble; 0 if no app is
+        /// limited.
         var slowedTo = 0
         var restarts = 0
         /// Resident memory in bytes.
@@ -86,8 +87,7 @@ extension HostStatus {
         var delivered = 0
         var failed = 0
         var retried = 0
-        /// The share of time in percent in which the worker's process uses a processor or waits for a free
-        /// processor.
+        /// For how many percent of the time the worker's process runs on a processor or waits for one.
         var busy = 0
         /// The start time of the process in Unix milliseconds, or 0 without a process.
         var since: Int64 = 0
@@ -186,7 +186,8 @@ extension HostStatus {
         }
     }
 
-    /// The quiet host or quiet workers that still own shards, one sentence each.
+    /// Sentences about problems: the host or some of its workers are quiet and still have shards, so the pushes of
+    /// these shards are not sent.
     var quietOwners: [String] {
         if state == "quiet" {
             // A quiet host is a problem only while it still owns shards, because no host sends the pushes of

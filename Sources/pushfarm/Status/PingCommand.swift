@@ -3,8 +3,8 @@ import ControlChannel
 import EventLoop
 import PushModel
 
-/// Asks this machine's coordinator for its status over the control socket. Containers can use it as a probe, because it needs
-/// neither Redis nor a port.
+/// Asks this machine's coordinator for its status over the control socket. The command needs neither Redis nor a port,
+/// so it can be the health check of a container.
 struct PingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ping",

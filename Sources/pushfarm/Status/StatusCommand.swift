@@ -46,8 +46,8 @@ struct StatusText {
         return parts.joined(separator: "\n")
     }
 
-    /// The first lines of the status, with the problems. They come before the tables, so that the reader sees
-    /// a problem at once.
+    /// The first lines of the status, with the problems. These lines come before the tables, so that the reader sees a
+    /// problem at once.
     private var head: String {
         let troubles = status.troubles
         let rate = status.hosts.reduce(0) { $0 + $1.rate }

@@ -1,4 +1,4 @@
-/// A part of a host's status. The list of fields describes how to read and write the part.
+/// A part of a host's status. ``fields`` describes how the part is read and written.
 protocol StatusPart: Decodable, Sendable {
     init()
 

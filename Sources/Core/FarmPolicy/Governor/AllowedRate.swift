@@ -1,11 +1,14 @@
-/// Limits an app's pushes per second while its gateway has trouble. The limit falls at once after trouble, rises in steps without
-/// trouble, and is removed when it no longer has an effect.
+/// Limits an app's pushes per second while its gateway has trouble. If responses indicate trouble, the limit falls at
+/// once. While they do not, the limit rises in steps, and is removed when it no longer has an effect.
 ///
-/// The limit is judged once per round. After trouble, the limit falls to slightly less than the rate that the gateway accepted,
-/// or to half if the gateway accepted nothing. Without trouble, the limit rises quickly to the rate where the trouble began,
-/// and slowly above that rate. If the share of responses with trouble does not depend on the rate, the share is tolerated.
+/// The limit changes at most once per round, which is a short time with enough responses. After a round with trouble,
+/// the limit falls to slightly less than the rate that the gateway accepted, or to half if the gateway accepted
+/// nothing. After a round without trouble, the limit rises: quickly up to the rate at which the trouble began, and
+/// slowly above that rate. If a lower rate does not lower the share of responses with trouble, this share is tolerated
+/// and the limit is removed.
 package struct AllowedRate: Sendable {
-    /// A round with fewer than `responses` responses proves little, so the round is extended up to `seconds` seconds.
+    /// A round lasts until it has `responses` responses, because fewer responses prove little, but at most `seconds`
+    /// seconds.
     private static let enough = (responses: 20, seconds: 10.0)
     private static let leastTroubles = 3
     private static let leastShare = 0.02
@@ -17,9 +20,9 @@ package struct AllowedRate: Sendable {
     /// Pushes per second; nil means unlimited.
     package private(set) var limit: Double?
     private var round = GovernorSum()
-    /// Whether this round is ignored, because its responses belong to pushes that were sent at the previous rate.
+    /// Whether this round is ignored, because its responses are to pushes that were sent before the limit was lowered.
     private var isSkipping = false
-    /// The rate that the gateway accepted without trouble.
+    /// The mean rate that the gateway accepted in rounds without trouble and without a limit.
     private var usual = 0.0
     /// The rate at which trouble began.
     private var ceiling = 0.0
@@ -29,7 +32,8 @@ package struct AllowedRate: Sendable {
     private var wasStopped = false
     /// The share of responses with trouble that is tolerated, because the share does not depend on the rate.
     private var tolerated = 0.0
-    /// The trouble share and the rate of the round before the last decrease; nil after an increase.
+    /// The trouble share and the rate of the round that caused the last decrease of the limit; nil after a round
+    /// without trouble.
     private var last: (share: Double, rate: Double)?
     /// The number of decreases in a row that did not lower the trouble share.
     private var futile = 0
@@ -50,7 +54,7 @@ package struct AllowedRate: Sendable {
         return limit != before
     }
 
-    /// Halves the limit after so much trouble that sending stopped for a while.
+    /// Halves the limit, because so many responses indicated trouble that the worker stopped sending for a while.
     private mutating func stopped(_ sample: GovernorSample) {
         round.add(sample)
         let rate = max(usual, limit == nil ? round.rate : 0)
@@ -97,7 +101,8 @@ package struct AllowedRate: Sendable {
         round = GovernorSum()
     }
 
-    /// If the last decreases did not lower the share of trouble, tolerates that share and removes the limit.
+    /// Checks whether lower limits help. If two decreases in a row did not lower the share of responses with trouble,
+    /// tolerates this share, removes the limit and returns true.
     private mutating func isFutile(_ done: GovernorSum) -> Bool {
         guard let last, limit != nil, done.troubleShare < 0.8, done.rate < 0.9 * last.rate,
             done.troubleShare > 0.7 * last.share
@@ -130,8 +135,8 @@ package struct AllowedRate: Sendable {
         }
         looseRounds = 0
         if limit < 0.9 * ceiling {
-            // Doubles the limit after each round without trouble, because several stops in a row may have made the limit very
-            // low.
+            // Far below the rate at which trouble began, double the limit: several stops in a row may have made the
+            // limit very low.
             self.limit = min(
                 limit + max(Self.least, ceiling / 10, limit), max(0.9 * ceiling, limit + Self.least))
         } else {

@@ -1,8 +1,8 @@
-/// Chooses how many connections an app uses in one worker. Adds connections after all streams were in use for a while and
-/// pushes waited. Removes connections after fewer connections would have been enough for a while.
+/// Chooses how many connections an app uses in one worker. Adds connections if, for a while, all streams were in use
+/// and pushes waited. Removes connections if, for a while, fewer connections would have been enough.
 ///
-/// A step up that gains too little is undone, because something other than the connections limits the rate. After an undone
-/// step, the wait before the next step up grows.
+/// If more connections increase the rate too little, something other than the connections limits the rate, and the step
+/// up is undone. After each undone step in a row, the wait before the next step up is longer.
 package struct ConnectionScale: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package enum Cause: String, Hashable, Sendable {
@@ -30,18 +30,20 @@ package struct ConnectionScale: Hashable, Sendable {
         let rate: Double
     }
 
-    /// The share of the ideal gain in responses per second that a step up must reach.
+    /// How much of the ideal gain in responses per second a step up must reach, as a share; otherwise it is undone. The
+    /// ideal gain is in proportion to the connections.
     private static let leastGain = 0.25
-    /// A step down is too much if the remaining connections would use more than this share of their streams.
+    /// Connections are removed only if the remaining connections would then use at most this share of their streams.
     private static let fullness = 0.5
-    /// The number of settle periods between an undone step up and the next step up: at first, and at most.
+    /// How many settle periods pass between an undone step up and the next step up: `first` after the first undone
+    /// step, twice as many after each further one, up to `most`.
     private static let trialPause = (first: 5, most: 160)
 
     private let settings: GovernorSettings
     /// The number of connections to use.
     package private(set) var wanted: Int
     private var settledAt: Instant?
-    /// When connections began to be missing although there was work; nil while no connection is missing.
+    /// Since when connections have been missing although there was work; nil if no connection is missing.
     private var shortSince: Instant?
     private var trial: Trial?
     private var judged = GovernorSum()
@@ -68,8 +70,8 @@ package struct ConnectionScale: Hashable, Sendable {
 
     // MARK: Settling
 
-    /// Returns whether no connection is missing. Connections are opened only for work, so without work no connection counts as
-    /// missing.
+    /// Returns whether all wanted connections are open. Connections are opened only while pushes wait or are in flight,
+    /// so at other times this function returns true.
     private mutating func areAllConnected(_ sample: GovernorSample, at now: Instant) -> Bool {
         guard sample.connections < wanted, sample.blocked > 0 || sample.open > 0 else {
             shortSince = nil
@@ -134,7 +136,8 @@ package struct ConnectionScale: Hashable, Sendable {
         }
         self.trial = nil
         trialPause = Self.trialPause.first
-        // The load that was measured after this step up also counts as a reason for the next step up.
+        // Keep the samples that were added after this step up: if all streams were in use again, these samples count
+        // for the next step up.
         if judged.blocked >= judged.seconds / 2 { blocked = judged }
         return nil
     }

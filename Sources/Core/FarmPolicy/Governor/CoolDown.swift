@@ -1,9 +1,10 @@
 /// Delays pushes to devices for which the gateway got too many pushes, and keeps the order of the pushes.
 ///
-/// A device cools down for 30 s after a 429 response. Each further 429 in a row doubles the time, up to 30 minutes. If the
-/// gateway requests a longer time, that time applies. An accepted push ends the cool-down. Delayed pushes return after the
-/// refused push, one by one, and new pushes follow the delayed pushes. The number of devices is limited; further devices get no
-/// cool-down. A number identifies a device, and two devices very rarely share a number.
+/// After a 429 response, no push is sent to the device for 30 s, which is its cool-down. Each further 429 in a row
+/// doubles this time, up to 30 minutes. If the gateway requests a longer time, the requested time applies. An accepted
+/// push ends the cool-down. The refused push is sent again first, then the pushes that were delayed, one by one, then
+/// new pushes. The number of devices in cool-down is limited; further devices get no cool-down. A number from the token
+/// identifies a device, and two devices very rarely have the same number.
 package struct CoolDown: Sendable {
     package static let first = Duration.seconds(30)
     package static let longest = Duration.seconds(1800)
@@ -13,13 +14,14 @@ package struct CoolDown: Sendable {
     static let margin = Duration.seconds(5)
 
     private struct Device {
-        /// The number of 429 responses in a row. Responses to pushes that were in flight together count once.
+        /// The number of 429 responses in a row. Several 429 responses to pushes that were in flight at the same time
+        /// count as one.
         var refusals: Int
         /// No push is sent to the device before this time.
         var until: Instant
-        /// The extra delay of a push that returns before ``until``.
+        /// By how much a delayed push that returns before ``until`` is delayed once more.
         var shift: Duration
-        /// When the last push with an extra delay returns.
+        /// When the last push returns that was delayed once more.
         var returned: Instant
         /// When the last delayed push returns.
         var tail: Instant
@@ -40,8 +42,8 @@ package struct CoolDown: Sendable {
     /// Notes that the gateway refused a push to the device with 429.
     ///
     /// - Parameters:
-    ///   - delays: the range of the retry delay. If the gateway requests a delay above the lower bound, the range begins at the
-    ///     requested delay and keeps its width.
+    ///   - delays: the range of the retry delay. If the gateway requests a delay longer than the lower bound, the range
+    ///     is shifted so that it begins at the requested delay.
     ///   - asked: the delay that the gateway requested.
     /// - Returns: the minimum delay of the push.
     package mutating func refused(
@@ -51,8 +53,7 @@ package struct CoolDown: Sendable {
             now + max(delays.lowerBound, wait) + (delays.upperBound - delays.lowerBound)
         }
         if var cooling = devices[device], now < cooling.until {
-            // This push was in flight together with a push that was refused earlier, so this refusal does not lengthen the
-            // cool-down.
+            // The push was already in flight when the cool-down began, so this refusal does not lengthen the cool-down.
             let wait = max(cooling.tail + Self.spacing - now, asked)
             cooling.tail = latest(wait)
             devices[device] = cooling
@@ -62,7 +63,8 @@ package struct CoolDown: Sendable {
         let usual = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
         let pause = max(usual, asked)
         guard known != nil || hasRoom(at: now) else { return pause }
-        // The time when all pushes that the previous cool-down delayed have returned and have been delayed again.
+        // When all pushes that the previous cool-down had delayed have returned, so that the new cool-down has delayed
+        // them again; nil if all have returned already.
         let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }
         let wait = max(pause, waiting.map { $0 - now } ?? .zero)
         let shift = latest(wait) + Self.margin - now
@@ -85,12 +87,12 @@ package struct CoolDown: Sendable {
 
     /// Returns how long a push to the device must be delayed; nil when it may be sent.
     ///
-    /// - Parameter isReturned: whether the push was delayed or refused before, so that no delayed push
-    ///   precedes it.
+    /// - Parameter isReturned: whether the push was delayed or refused before. Such a push need not wait for the
+    ///   delayed pushes, because it is one of them.
     package mutating func postpone(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
         guard var cooling = devices[device] else { return nil }
         if cooling.isOver(at: now) {
-            // After a long time without a 429, the next cool-down starts with the first length again.
+            // A long time after the last 429, forget the device, so that its next cool-down lasts 30 s again.
             if cooling.refusals == 0 || now >= cooling.tail + Self.longest { devices[device] = nil }
             return nil
         }
@@ -112,11 +114,11 @@ package struct CoolDown: Sendable {
     }
 }
 
-/// Distinguishes a gateway that throttles every sender from a gateway that throttles a single device. General throttling hits
-/// several devices at a time.
+/// Distinguishes 429 responses of a gateway that has trouble from 429 responses that concern only one device. If a
+/// gateway has trouble, several devices get 429 responses within a short time.
 package struct ThrottleMonitor: Hashable, Sendable {
-    /// This many throttled devices within this time indicate general throttling, if their 429 responses are a large part of all
-    /// responses.
+    /// If at least `several` devices get 429 responses within `span`, the 429 responses indicate trouble of the
+    /// gateway.
     private static let several = 3
     private static let span = Duration.seconds(2)
 
@@ -134,7 +136,8 @@ package struct ThrottleMonitor: Hashable, Sendable {
         if devices.count < Self.several, !devices.contains(device) { devices.append(device) }
     }
 
-    /// Classifies the 429 responses since the last call. If their kind is not clear yet, a later call classifies them.
+    /// Classifies the 429 responses since the last call. While it is not clear whether they indicate trouble, this
+    /// function counts neither, and a later call counts them.
     ///
     /// - Returns: the number of responses that indicate gateway trouble, and the number of responses that concern one device.
     package mutating func take(at now: Instant) -> (troubles: Int, others: Int) {

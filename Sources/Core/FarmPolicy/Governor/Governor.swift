@@ -1,7 +1,7 @@
 /// Finds the best number of connections and pushes per second for one app in one worker.
 ///
-/// The governor gets a sample of the connections at every poll interval, and returns the changes. The governor owns no connection
-/// and no clock. The governor does not apply rate limits that operators set.
+/// At every poll interval, the caller passes a sample of what the connections did, and the governor returns the changes
+/// that the caller must make. Rate limits that operators set are not the governor's task.
 package struct Governor: Sendable {
     package enum Change: Hashable, Sendable {
         case connections(ConnectionScale.Step)
@@ -17,8 +17,8 @@ package struct Governor: Sendable {
         allowed = AllowedRate(settings)
     }
 
-    /// Applies new settings. If the number of connections is outside of the new bounds, the number becomes the nearest bound.
-    /// The governor keeps what it learned about the rate.
+    /// Applies new settings. If the number of connections is below the new minimum or above the new maximum, it becomes
+    /// this minimum or maximum. What the governor has measured about the rate is kept.
     package mutating func change(to settings: GovernorSettings) {
         scale = ConnectionScale(settings, beginningWith: scale.wanted)
     }
@@ -45,15 +45,15 @@ package struct GovernorSettings: Hashable, Sendable {
     package var minConnections = 1
     package var maxConnections = 8
     package var scale = ScaleMode.incremental(1)
-    /// How long all streams must be in use while pushes wait, before connections are added. Also, how long the next lower
-    /// number of connections must be enough, before connections are removed.
+    /// Connections are added after all streams were in use, and pushes waited, for this time. Connections are removed
+    /// after the next lower number of connections would have been enough for this time.
     package var minSustain = Duration.seconds(2)
     /// The time between two samples.
     package var pollInterval = Duration.milliseconds(200)
     /// How long the governor waits after a change before it decides again.
     package var settlePeriod = Duration.seconds(4)
-    /// Whether the pool decides itself when to add connections, as for a binary gateway. The governor then only closes surplus
-    /// connections.
+    /// Whether the pool of connections decides when to add connections, as for a binary gateway. If so, the governor
+    /// only removes surplus connections.
     package var growsByItself = false
 
     package init() {}

@@ -8,14 +8,14 @@ package struct GovernorSample: Hashable, Sendable {
     package var streams = 0
     /// The mean number of pushes in flight.
     package var open = 0.0
-    /// The share of the time in which held pushes found no room on any connection, 0...1.
+    /// The share of the time, 0...1, in which pushes waited because no connection had a free stream.
     package var blocked = 0.0
-    /// The share of the time in which held pushes were delayed only by the allowed rate.
+    /// The share of the time, 0...1, in which pushes waited only because of the allowed rate.
     package var limited = 0.0
-    /// The number of responses, of any status, that indicate no gateway trouble.
+    /// The number of responses, with any status, that do not indicate trouble of the gateway.
     package var responses = 0
-    /// The number of responses that indicate trouble. Responses with status 500 or 503 indicate trouble. Responses with status
-    /// 429 indicate trouble only if several devices got such responses.
+    /// The number of responses that indicate trouble of the gateway: with status 500 or 503, or with status 429 to
+    /// pushes to several devices.
     package var troubles = 0
     /// Whether this worker's processor was the bottleneck.
     package var isBusy = false
@@ -23,7 +23,7 @@ package struct GovernorSample: Hashable, Sendable {
     package var isSlowed = false
     /// Whether a gateway has lowered the stream limit of a connection.
     package var wasLowered = false
-    /// Whether sending is stopped after much trouble, except for a probe.
+    /// Whether the worker has stopped sending, except for a probe, because too many responses indicated trouble.
     package var isStopped = false
 
     package init(span: Duration) { self.span = span }
@@ -37,9 +37,9 @@ package struct GovernorSample: Hashable, Sendable {
 /// The sum of several consecutive samples.
 struct GovernorSum: Hashable {
     private(set) var span = Duration.zero
-    /// The seconds in which held pushes found no room on any connection.
+    /// The seconds in which pushes waited because no connection had a free stream.
     private(set) var blocked = 0.0
-    /// The seconds in which held pushes were delayed only by the allowed rate.
+    /// The seconds in which pushes waited only because of the allowed rate.
     private(set) var limited = 0.0
     private(set) var responses = 0
     private(set) var troubles = 0
@@ -50,7 +50,7 @@ struct GovernorSum: Hashable {
     var troubleShare: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
     /// Responses per second.
     var rate: Double { seconds > 0 ? Double(count) / seconds : 0 }
-    /// The number of responses per second that indicate no trouble.
+    /// The number of responses per second that do not indicate trouble.
     var taken: Double { seconds > 0 ? Double(responses) / seconds : 0 }
 
     mutating func add(_ sample: GovernorSample) {
@@ -62,15 +62,15 @@ struct GovernorSum: Hashable {
     }
 }
 
-/// Measures how long held pushes found no room on any connection, and how many streams were open. The caller updates the meter
-/// once per turn of the event loop.
+/// Measures how long pushes waited for a free stream or because of the allowed rate, and how many streams were open.
+/// The caller updates the meter once per turn of the event loop.
 package struct LoadMeter: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// No push is delayed by missing streams or by the rate.
+        /// No push waits for a free stream or because of the allowed rate.
         case flowing
-        /// Held pushes find no room on any connection.
+        /// Pushes wait because no connection has a free stream.
         case blocked
-        /// Held pushes are delayed by the allowed rate.
+        /// Pushes wait because of the allowed rate.
         case limited
     }
 

@@ -1,8 +1,8 @@
 /// A point in time on a monotonic clock.
 package typealias Instant = ContinuousClock.Instant
 
-/// Limits the pushes per second, and spreads them evenly. After a time without pushes, at most as many pushes may be sent at
-/// once as the rate allows in a twentieth of a second, or one push.
+/// Limits the pushes per second, and spreads them evenly. After a time without pushes, the pushes of a twentieth of a
+/// second may be sent at once, but at least one push.
 package struct TokenBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
 
@@ -21,7 +21,7 @@ package struct TokenBucket: Hashable, Sendable {
     /// The largest number of tokens that can be taken at once.
     package var burst: Double { max(1, rate * Self.burstSeconds) }
 
-    /// Changes the rate and keeps the available tokens up to the new burst.
+    /// Changes the rate. Available tokens are kept, but not more than the new ``burst``.
     package mutating func change(rate: Double, at now: Instant) {
         guard rate != self.rate else { return }
         precondition(rate > 0, "a rate of \(rate)")
@@ -39,7 +39,8 @@ package struct TokenBucket: Hashable, Sendable {
     /// Takes available tokens.
     package mutating func take(_ count: Int) { tokens -= Double(count) }
 
-    /// The time until half a burst, and at least one token, is available. Waiting for half a burst keeps timer events rare.
+    /// The time until half a burst is available, but at least one token. A wait for single tokens would need too many
+    /// timer events.
     package var wait: Duration {
         let wanted = max(1, (burst / 2).rounded(.down))
         return tokens >= wanted ? .zero : Duration(clampingSeconds: (wanted - tokens) / rate)
@@ -52,8 +53,8 @@ package struct TokenBucket: Hashable, Sendable {
     }
 }
 
-/// Limits the bits per second that are sent to a gateway. The size of a push is known only after the push is sent. The bucket
-/// therefore charges the recent mean size first and corrects the difference later.
+/// Limits the bits per second that are sent to a gateway. The size of a push is known only after the push is sent. So
+/// the bucket first charges the recent mean size for each push, and corrects the charge after the bytes were measured.
 package struct BandwidthBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
     /// The assumed size of a push in bytes before the first measurement.
@@ -64,12 +65,12 @@ package struct BandwidthBucket: Hashable, Sendable {
     private var balance: Double
     private var filledAt: Instant
     private var bytesPerPush = Self.firstGuess
-    /// Whether a push was sent, so that ``bytesPerPush`` is measured.
+    /// Whether ``bytesPerPush`` was measured from sent pushes.
     private var isMeasured = false
     /// The number of pushes taken since bytes were last measured.
     private var pushes = 0
     private var charged = 0.0
-    /// The bytes by which earlier charges were too high. The excess offsets later charges that are too low.
+    /// The bytes by which earlier charges were too high. These bytes are subtracted when later charges are too low.
     private var excess = 0.0
 
     package init(bitsPerSecond: Double, at now: Instant) {
@@ -87,8 +88,8 @@ package struct BandwidthBucket: Hashable, Sendable {
 
     private var burst: Double { bytesPerSecond * Self.burstSeconds }
 
-    /// Returns how many pushes may be sent now. A single push of any size may be sent when no bytes are owed; until the
-    /// first measurement no second push may follow.
+    /// Returns how many pushes may be sent now. If the balance is above 0, at least one push may be sent, whatever its
+    /// size. Before the first measurement, only one push may be sent at a time.
     package mutating func available(at now: Instant) -> Int {
         fill(at: now)
         guard balance > 0 else { return 0 }
@@ -106,8 +107,8 @@ package struct BandwidthBucket: Hashable, Sendable {
     package mutating func measured(bytes: Int) {
         let owed = Double(bytes) - charged - excess
         balance -= max(0, owed)
-        // Bytes that are charged but not sent yet are usually sent later. The excess is limited to one burst, so that the charge
-        // for a stalled connection does not stay as credit forever.
+        // If fewer bytes were sent than charged, the remaining bytes are usually sent later, so keep the difference as
+        // excess. But a stalled connection may never send them, so limit the excess to one burst.
         excess = min(max(0, -owed), burst)
         if pushes > 0, bytes > 0 {
             let mean = Double(bytes) / Double(pushes)
@@ -118,7 +119,7 @@ package struct BandwidthBucket: Hashable, Sendable {
         charged = 0
     }
 
-    /// The time until owed bytes are paid and half a burst is available.
+    /// The time until the balance is half a burst.
     package var wait: Duration {
         let wanted = burst / 2
         return balance >= wanted ? .zero : Duration(clampingSeconds: (wanted - balance) / bytesPerSecond)

@@ -1,7 +1,8 @@
 /// Decides when Redis has so little free memory that producers must wait, and when they may continue.
 ///
-/// Redis counts as full at the upper mark. Redis counts as relieved below the lower mark, and also after a grace period below the
-/// upper mark. Without the grace period producers could wait for days, because kept data can by itself exceed the lower mark.
+/// Redis counts as full when its memory use reaches the upper mark. Redis counts as relieved when its memory use falls
+/// below the lower mark, or stays below the upper mark for a grace period. Without the grace period, producers could
+/// wait for days, because data that Redis keeps for days, such as job records, can alone exceed the lower mark.
 package struct AdmissionPolicy: Sendable {
     /// The memory use of Redis, in bytes.
     package struct Reading: Sendable, Equatable {
@@ -25,7 +26,8 @@ package struct AdmissionPolicy: Sendable {
 
     package struct Decision: Sendable, Equatable {
         package var memory: Memory
-        /// Whether accepted pushes use their full memory share. If so, all but a few jobs stay in the inbox.
+        /// Whether accepted pushes use all the memory that they may use. If so, the intake takes only a few jobs at a
+        /// time, and all other jobs stay in the inbox.
         package var limitsIntake: Bool
 
         package init(memory: Memory, limitsIntake: Bool) {
@@ -40,7 +42,7 @@ package struct AdmissionPolicy: Sendable {
     package static let taken = 50
     /// How long memory use must stay below the upper mark before Redis counts as relieved, in milliseconds.
     package static let gracePeriod: UInt64 = 30_000
-    /// The memory in bytes that an accepted push is assumed to use. The number is a budget and not an average.
+    /// How many bytes of memory count for each accepted push. This is a limit that was chosen, not a measured mean.
     package static let pushBytes = 80
 
     /// When memory use came between the two marks; nil while memory use is below the lower mark or above the upper mark.

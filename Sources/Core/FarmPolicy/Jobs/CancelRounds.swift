@@ -1,7 +1,8 @@
 /// Decides when an app's batches are searched for cancelled jobs.
 ///
-/// A new cancellation starts a search at once. More searches follow at growing intervals until the job is finished,
-/// because batches may return from a worker or reappear after a Redis failover.
+/// A new cancellation starts a search at once. One search is not enough, because a worker may return batches later, and
+/// batches may reappear after a Redis failover. So more searches follow at growing intervals until the cancelled jobs
+/// are finished.
 package struct CancelRounds: Sendable {
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)

@@ -1,7 +1,8 @@
-/// Decides which inboxes to report because no host has configured their app, for example inboxes with a misspelt name.
+/// Decides which inboxes are reported to operators, because no host has configured an app of this name. Often the
+/// producer has misspelt the app's name.
 ///
-/// A search of Redis finds the inboxes gradually. The jobs of found inboxes are counted repeatedly, and the inboxes are
-/// reported after a grace period. The grace period excludes apps whose host has just started.
+/// The caller searches Redis step by step, adds the inboxes that it finds, and counts the jobs of these inboxes again
+/// and again. An inbox is reported only after a grace period, because the host of its app may have just started.
 package struct StrayInboxes: Sendable {
     package struct Inbox: Hashable, Sendable {
         package let name: String
@@ -17,8 +18,7 @@ package struct StrayInboxes: Sendable {
 
     /// The maximum number of inboxes to count.
     package static let most = 100
-    /// The time before an inbox is reported. If a coordinator configures the inbox's app within this time, the inbox is not
-    /// reported.
+    /// How long after its first observation an inbox is reported, unless a host has configured its app by then.
     package static let gracePeriod = Duration.seconds(10)
 
     package init() {}

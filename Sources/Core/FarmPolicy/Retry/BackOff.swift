@@ -2,7 +2,7 @@
 package struct BackOff: Hashable, Sendable {
     package let first: Duration
     package let longest: Duration
-    /// The random part of the delay, 0...1.
+    /// How much of the delay is random: 0 for a fixed delay, 1 for a delay from zero to the full length.
     package let jitter: Double
     /// The number of consecutive failures.
     package private(set) var failures = 0
@@ -27,7 +27,8 @@ package struct BackOff: Hashable, Sendable {
     package mutating func succeeded() { failures = 0 }
 }
 
-/// Growing, randomised delays, so that operations that fail together are not retried together.
+/// Computes growing delays with a random part, so that operations that fail at the same time are not all retried at the
+/// same time.
 enum Jitter {
     /// Returns `base` doubled `times` times, at most `cap`.
     static func doubled(_ base: Duration, times: Int, cap: Duration) -> Duration {

@@ -2,7 +2,8 @@ package import PushModel
 
 /// Decides when a push that failed temporarily is retried.
 ///
-/// The delay doubles with each attempt, half of it fixed and half random.
+/// The delay doubles with each attempt, up to a limit. One half of the delay is fixed; the other half is replaced by a
+/// random part of it.
 package struct RetryPolicy: Sendable {
     package enum Decision: Hashable, Sendable {
         case retry(after: Duration)
@@ -25,14 +26,15 @@ package struct RetryPolicy: Sendable {
     private static let authenticationSlow: Delays = (.seconds(60), .seconds(1200))
     /// How many times a push is retried after the gateway could not process the push.
     private static let processingRetries = 3
-    /// The longest delay that is accepted from a gateway.
+    /// The longest delay that a gateway can request. A longer requested delay is shortened to this.
     private static let longestRetryAfter = Duration.seconds(86_400)
 
     package init() {}
 
     /// Decides about a push after `attempts` attempts. The last attempt ended with `cause`.
     ///
-    /// If the random part would pass the deadline, the delay ends one second before the deadline.
+    /// If only the random part of the delay would pass the deadline, the delay is shortened, so that it ends one second
+    /// before the deadline.
     /// - Parameters:
     ///   - deadline: in seconds since 1970, like `now`; nil means none.
     ///   - retryAfter: the minimum delay that the gateway requested.
@@ -43,8 +45,8 @@ package struct RetryPolicy: Sendable {
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
         let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
-        // A push in cool-down was not sent, so no attempt counts. The sender has chosen an exact delay that keeps the order, so
-        // no random part is added.
+        // The worker did not send the push because its token is in cool-down, so this does not count as an attempt. The
+        // worker has chosen the delay so that the pushes to the token stay in order, so no random part is added.
         if cause == .coolDown { return wait(asked, deadline: deadline, now: now) }
         guard attempts < maxAttempts else { return .exhausted }
         if cause == .processing, attempts > Self.processingRetries { return .refused }
@@ -54,7 +56,7 @@ package struct RetryPolicy: Sendable {
     }
 
     /// - Parameters:
-    ///   - least: the minimum delay; the push expires if the deadline is nearer.
+    ///   - least: the minimum delay; if the deadline comes earlier, the push expires.
     ///   - time: the preferred delay if the deadline allows it.
     private func wait(_ least: Duration, to time: Duration? = nil, deadline: Int64?, now: Int64) -> Decision {
         guard let deadline else { return .retry(after: time ?? least) }

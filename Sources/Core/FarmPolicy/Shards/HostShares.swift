@@ -1,11 +1,13 @@
 import PushModel
 
-/// Divides an app's shards among the live hosts in proportion to their workers, to within one shard.
+/// Divides an app's shards among the live hosts in proportion to their numbers of workers. The result is exact up to
+/// one shard for each host.
 ///
-/// For each shard, every worker of every host gets a ticket, a hash of the names of app, shard and host and of the worker's
-/// number. The tickets are handled from the highest to the lowest: if the ticket's shard has no host yet and the ticket's host
-/// has less than its share, the shard goes to that host. Every host computes the same result without communication. Adding or
-/// removing one worker moves few shards of the other workers. The intake goes to the host with the highest ticket.
+/// For each shard, every worker of every host gets a ticket: a hash of the app's name, the shard, the host's name and
+/// the worker's number. The tickets are handled from the highest to the lowest. If the shard of a ticket has no host
+/// yet, and the host of the ticket has less than its share, the host gets the shard. All hosts compute the same result,
+/// so they need not communicate. If a worker is added or removed, most shards stay with their hosts. For the intake,
+/// every worker also gets a ticket, and the host with the highest ticket gets the intake.
 package struct HostShares: Hashable, Sendable {
     /// The host that should own the app's intake; nil without hosts.
     package let intakeOwner: String?
@@ -16,14 +18,14 @@ package struct HostShares: Hashable, Sendable {
         let tickets: Int
     }
 
-    /// The number of tickets per host is limited to bound the work.
+    /// The maximum number of tickets of a host for each shard. It limits the time of the calculation.
     private static let mostTickets = 1024
 
     /// - Parameters:
-    ///   - hosts: distinct names, and capacities. Hosts with capacity zero take part only when all capacities
-    ///     are zero.
+    ///   - hosts: the hosts, each with another name, and their capacities. Hosts with capacity 0 get shards only if all
+    ///     hosts have capacity 0.
     ///   - shards: the number of shards.
-    ///   - pins: shards and their hosts. A pinned shard always goes to its host while that host takes part.
+    ///   - pins: the names of the hosts of pinned shards, by shard. A pin has no effect if its host cannot get shards.
     package init(
         app: String, hosts: [(name: String, capacity: Int)], shards: Int = 64, pins: [Int: String] = [:]
     ) {
@@ -70,8 +72,9 @@ package struct HostShares: Hashable, Sendable {
         return owners.map { participants[$0 ?? 0].name }
     }
 
-    /// Returns the number of shards per host. Each host's exact part of the shards is rounded down. The remaining shards go to
-    /// the hosts with the largest fractions; the higher ticket decides between equal fractions.
+    /// Returns the number of shards of each host. The exact share of a host is rounded down to whole shards. Each shard
+    /// that remains goes to one of the hosts whose shares were rounded down most; between hosts with equal fractions,
+    /// the higher ticket decides.
     private static func parts(_ app: String, _ participants: [Participant], of shards: Int) -> [Int] {
         let all = participants.reduce(0) { $0 + $1.tickets }
         var parts = participants.map { shards * $0.tickets / all }
@@ -99,7 +102,8 @@ package struct HostShares: Hashable, Sendable {
 
     private static func rank(_ participant: Participant, _ lease: String, _ app: String) -> Rank {
         var hash = XXH64(seed: 0)
-        // A zero byte follows each part. Names contain no zero bytes, so different triples of parts give different bytes.
+        // Append a zero byte to each part. Names contain no zero bytes, so the hashed bytes differ whenever one of the
+        // three parts differs.
         for part in [app, lease, participant.name] {
             var part = part
             part.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }

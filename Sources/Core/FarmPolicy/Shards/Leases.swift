@@ -1,13 +1,15 @@
-/// The time until which pushes may be started under the leases of a host's coordinator.
+/// The time until which this host may start pushes, because its coordinator holds the leases at least until then.
 ///
-/// Redis counts the time of a lease from the moment when Redis executes the call. The host counts the time from a moment before
-/// the call, and starts no pushes in the last ``margin`` before the end. So no other host can own a shard while this host still
-/// starts pushes of the shard. Times are milliseconds of a clock that all processes of the host share and that runs while the
-/// host is suspended. Changes of the wall clock have no effect.
+/// For Redis, a lease begins when Redis executes the call that renews it. For the host, it begins earlier, when the
+/// host sends the call, so for the host it also ends earlier. In addition, the host starts no pushes in the last
+/// ``margin`` of a lease. So this host never starts pushes of a shard that another host owns. Times are milliseconds of
+/// a clock that all processes of the host share. The clock also runs while the host is suspended, and does not change
+/// when the wall clock is set.
 package struct LeaseClock: Hashable, Sendable {
     /// How long Redis keeps a lease.
     package static let lease = Duration.seconds(10)
-    /// The time before the end of a lease in which no push is started, so that all pushes have left the host when the lease ends.
+    /// The last part of a lease, in which the host starts no push. In this time, the pushes that were started before
+    /// leave the host.
     package static let margin = Duration.seconds(2)
     package static let renewInterval = Duration.seconds(3)
 
@@ -16,7 +18,7 @@ package struct LeaseClock: Hashable, Sendable {
 
     package init(end: UInt64 = 0) { self.end = end }
 
-    /// Notes that Redis has confirmed every lease; the first of the confirmed calls was made at `start`.
+    /// Notes that Redis has renewed all leases. `start` is when the host sent the first of the calls.
     package mutating func confirmed(from start: UInt64) {
         end = max(end, start + UInt64(clamping: (Self.lease - Self.margin) / .milliseconds(1)))
     }
@@ -26,14 +28,14 @@ package struct LeaseClock: Hashable, Sendable {
 
 /// The app's shards that are being withdrawn from this host's workers and handed over to other hosts.
 ///
-/// Only a few shards are withdrawn at a time, because withdrawn shards send nothing. A shard that its worker does
-/// not release in time is kept, and not withdrawn again for a while.
+/// Only a few shards are withdrawn at a time, because no pushes of a withdrawn shard are sent. If a worker does not
+/// release a withdrawn shard in time, the host keeps the shard, and withdraws it again after a while.
 package struct HandOver: Sendable {
     /// The number of shards of one app that are withdrawn at the same time.
     package static let most = 4
     /// How long a worker may take to receive the responses to its pushes in flight and to report the outcomes.
     package static let timeout = Duration.seconds(25)
-    /// If a worker did not release a shard in time, the shard is not withdrawn again for this long.
+    /// How long a shard that its worker did not release in time is not withdrawn again.
     package static let retryPause = Duration.seconds(30)
 
     private var since: [Int: Instant] = [:]
@@ -47,7 +49,7 @@ package struct HandOver: Sendable {
 
     /// - Parameters:
     ///   - shards: the shards that other hosts should own.
-    ///   - isAll: whether to hand over all shards at once, as when a host exits.
+    ///   - isAll: whether to withdraw all shards at once, for example because this host exits.
     /// - Returns: the shards to withdraw now.
     package mutating func begin(_ shards: [Int], isAll: Bool = false, at now: Instant) -> [Int] {
         let room = isAll ? shards.count : max(0, Self.most - since.count)
@@ -86,12 +88,13 @@ package struct HandOver: Sendable {
     }
 }
 
-/// For each free lease that another live host should own: since when the lease has been free.
+/// The free leases that another live host should acquire, each with the time since which the lease has been free.
 ///
-/// The host that should own a lease may be unable to take it, so any host takes a lease that stays free for too long.
+/// The host that should own a lease may be unable to acquire it. So if a lease stays free for too long, any host
+/// acquires it.
 package struct UnclaimedLeases<Lease: Hashable & Sendable>: Sendable {
-    /// How long a free lease stays reserved for the host that should own it. This is as long as Redis keeps a lease. In
-    /// this time, a live host looks for free leases several times.
+    /// How long a free lease stays reserved for the host that should own it. The time is long enough: a live host looks
+    /// for free leases several times in it. It is equal to the time for which Redis keeps a lease.
     package static var grace: Duration { .seconds(10) }
 
     private var since: [Lease: Instant] = [:]
@@ -102,7 +105,7 @@ package struct UnclaimedLeases<Lease: Hashable & Sendable>: Sendable {
         if !isFree { since[lease] = nil } else if since[lease] == nil { since[lease] = now }
     }
 
-    /// Whether the host that should own the lease has not taken it in time.
+    /// Whether the lease has been free for so long that any host may acquire it.
     package func isOverdue(_ lease: Lease, at now: Instant) -> Bool {
         since[lease].map { $0.duration(to: now) >= Self.grace } ?? false
     }

@@ -1,4 +1,4 @@
-/// The live hosts as seen by one host, and the time of the last change in this list of hosts.
+/// The hosts that one host regards as live, and the time at which this list last changed.
 package struct Membership: Sendable {
     /// The properties of a host that decide how many and which shards the host gets.
     package struct Host: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct Membership: Sendable {
         }
     }
 
-    /// The changes that an observation found.
+    /// The hosts that an observation added to the list of live hosts, and the hosts that it removed.
     package struct Change: Equatable, Sendable {
         package var come: [String]
         package var gone: [String]
@@ -28,10 +28,11 @@ package struct Membership: Sendable {
     private var since: Instant
     private var missing: [String: Instant] = [:]
 
-    /// Shards move between live hosts only after the set of hosts has been stable for this long.
+    /// Shards move between live hosts only after the list of live hosts has not changed for this time.
     package static let settleTime = Duration.seconds(10)
-    /// A host counts as gone when it announced its exit or was not seen for this long. After a Redis outage or a clock jump, the
-    /// hosts have this time to be seen again.
+    /// A host counts as gone if it has not been seen for this time, or at once if it has announced its exit. This time
+    /// starts with the first observation without the host, so after a Redis outage the hosts have time to be seen
+    /// again.
     package static let gracePeriod = Duration.seconds(3)
 
     package init(shards: Int = 64, now: Instant) { (self.shards, since) = (shards, now) }
@@ -59,8 +60,8 @@ package struct Membership: Sendable {
         return Change(come: after.subtracting(before).sorted(), gone: before.subtracting(after).sorted())
     }
 
-    /// Notes that a host announced its exit. If the host is not seen in the next observation, it counts as gone without a grace
-    /// period.
+    /// Notes that a host announced its exit. If the next observation does not contain the host, the host counts as gone
+    /// at once, without the grace period.
     package mutating func announcedExit(of name: String, at now: Instant) {
         // Names of unknown hosts are ignored, so that the table stays small.
         guard hosts.contains(where: { $0.name == name }) else { return }
@@ -78,13 +79,14 @@ package struct Membership: Sendable {
     }
 }
 
-/// The shards that operators have pinned to hosts. A pin is valid while the host is live and has workers.
+/// The shards that operators have pinned to hosts. A pin has an effect only while its host is live and has workers.
 package struct Pins: Hashable, Sendable {
     private var hosts: [String: [Int: String]] = [:]
 
     package init() {}
 
-    /// Reads pins from the desired state: `pin:APP:NN` maps to a host. Other names are ignored.
+    /// Reads the pins from the desired state, where an entry has the name `pin:APP:NN` and a host as its value. Entries
+    /// with names of another form are ignored.
     package init(_ desired: [String: String]) {
         for (name, host) in desired {
             let parts = name.split(separator: ":")

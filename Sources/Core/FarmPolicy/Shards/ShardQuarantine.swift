@@ -1,7 +1,9 @@
-/// Quarantines shards whose batches were in flight in several crashes, so that the other shards are served.
+/// Quarantines a shard whose pushes were in flight in several crashes of a worker, so that the worker can serve its
+/// other shards.
 ///
-/// Five crashes within a minute quarantine a shard for 1 s. Each further crash doubles the time, up to a minute. After
-/// a minute without a crash, the count restarts.
+/// After five crashes within a minute, a shard is quarantined for 1 s. Each further crash quarantines the shard again,
+/// for twice the time, up to a minute. If the shard has no crash for a minute after a quarantine, the count starts
+/// again.
 package struct ShardQuarantine: Sendable {
     package struct Shard: Hashable, Sendable {
         package let app: String
@@ -27,8 +29,8 @@ package struct ShardQuarantine: Sendable {
 
     /// Notes that a worker crashed with pushes of these shards in flight.
     ///
-    /// - Returns: the shards that this crash quarantines, each with the duration of the quarantine and the number of the shard's
-    ///   crashes.
+    /// - Returns: the shards that are quarantined because of this crash. For each shard: how long it is quarantined,
+    ///   and how many crashes it had.
     package mutating func crashed(
         _ shards: some Sequence<Shard>, at now: Instant
     ) -> [(shard: Shard, duration: Duration, crashes: Int)] {

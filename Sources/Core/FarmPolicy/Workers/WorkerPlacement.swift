@@ -61,7 +61,8 @@ package struct WorkerPlacement: Sendable {
         quiet.remove(worker)
     }
 
-    /// Changes the number of workers. Removed workers lose their shards at once; new workers get no shards yet.
+    /// Changes the number of workers. Removed workers lose their shards at once. New workers get no shards before
+    /// ``activateAll()``.
     package mutating func resize(to size: Int) {
         precondition(size > 0, "a host has at least one worker")
         self.size = size
@@ -69,7 +70,7 @@ package struct WorkerPlacement: Sendable {
         activate(size)
     }
 
-    /// Gives shards to the new workers, because their processes are ready.
+    /// Gives shards to the new workers. Call this function when their processes are ready.
     package mutating func activateAll() { activate(size) }
 
     private mutating func activate(_ workers: Int) {
@@ -80,15 +81,16 @@ package struct WorkerPlacement: Sendable {
     }
 }
 
-/// Divides the shards among the workers evenly, to within one shard. Hosts that have the same numbers of shards and of
-/// workers compute the same result.
+/// Divides the shards among the workers: the numbers of shards of two workers differ by one at most. The result depends
+/// only on the number of shards and the number of workers.
 ///
-/// Adding or removing one worker moves as few shards as possible.
+/// If one worker is added or removed, as few shards as possible move to other workers.
 package struct ShardMap: Hashable, Sendable {
     package let workers: Int
     private let owners: [Int]
 
-    /// Starts with one worker that has all shards. Each further worker takes its share from the workers with the most shards.
+    /// Gives all shards to the first worker. Then each further worker takes its shards, one at a time, from the worker
+    /// that has the most shards.
     package init(shards: Int, workers: Int) {
         precondition(shards >= 0 && workers > 0, "\(shards) shards for \(workers) workers")
         var held = [Array(0..<shards)]
@@ -118,7 +120,7 @@ package struct ShardMap: Hashable, Sendable {
     package func shards(of worker: Int) -> [Int] { owners.indices.filter { owners[$0] == worker } }
 }
 
-/// Tracks which worker serves each shard. A shard goes to another worker only after its previous worker has released the shard.
+/// Tracks which worker has each shard. A worker gets a shard only after the worker that had the shard has released it.
 package struct ShardAssignments: Sendable {
     private struct Assignment {
         let worker: Int
@@ -138,8 +140,9 @@ package struct ShardAssignments: Sendable {
         assignments.values.allSatisfy { shards in shards.values.allSatisfy { $0.worker != worker } }
     }
 
-    /// Gives these shards of an app, and no others, to the worker.
-    /// - Returns: the shards that no other worker still has. The worker must serve these shards from now on.
+    /// Gives shards of an app to the worker, and takes all its other shards of the app.
+    /// - Returns: the shards that the worker must serve now: the wanted shards except shards that other workers still
+    ///   have.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
         var shards = assignments[app] ?? [:]
         for (shard, assignment) in shards where assignment.worker == worker {
