@@ -1,11 +1,11 @@
 /// Limits an app's pushes per second while its gateway has trouble. If responses indicate trouble, the limit falls at
 /// once. While they do not, the limit rises in steps, and is removed when it no longer has an effect.
 ///
-/// The limit changes at most once per round, which is a short time with enough responses. After a round with trouble,
-/// the limit falls to slightly less than the rate that the gateway accepted, or to half if the gateway accepted
-/// nothing. After a round without trouble, the limit rises: quickly up to the rate at which the trouble began, and
-/// slowly above that rate. If a lower rate does not lower the share of responses with trouble, this share is tolerated
-/// and the limit is removed.
+/// The responses are judged in rounds. A round is a short time with enough responses. After a round with trouble, the
+/// limit falls to slightly less than the rate that the gateway accepted, or to half if the gateway accepted nothing.
+/// After a round without trouble, the limit rises: quickly up to the rate at which the trouble began, and slowly above
+/// that rate. If a lower rate does not lower the share of responses with trouble, this share is tolerated and the limit
+/// is removed.
 package struct AllowedRate: Sendable {
     /// A round lasts until it has `responses` responses, because fewer responses prove little, but at most `seconds`
     /// seconds.

@@ -30,8 +30,8 @@ package struct ConnectionScale: Hashable, Sendable {
         let rate: Double
     }
 
-    /// How much of the ideal gain in responses per second a step up must reach, as a share; otherwise it is undone. The
-    /// ideal gain is in proportion to the connections.
+    /// A step up is undone if it gains less than this share of the ideal gain in responses per second. With the ideal
+    /// gain, the responses grow in proportion to the connections.
     private static let leastGain = 0.25
     /// Connections are removed only if the remaining connections would then use at most this share of their streams.
     private static let fullness = 0.5
