@@ -37,8 +37,8 @@ import Testing
         try await onLoop {
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
-            // One target file has content already. The other target file does not exist: a lock that followed the
-            // link would create it.
+            // The first target file has content. The second target file does not exist, and a lock that followed the link would
+            // create it.
             for (victim, text) in [("precious", "precious"), ("absent", nil)] {
                 let (link, target) = ("\(folder.path)/\(name)", "\(folder.path)/\(victim)")
                 if let text { try folder.write(text, to: victim) }
@@ -67,7 +67,7 @@ import Testing
             let next = try await HostLock(path: path, nonce: "n2", timeout: Self.short) { waits += 1 }
             #expect(next.predecessor == "" && next.hasOrphans && waits == 1)
             close(orphan)
-            // The successor's own workers hold the lock again.
+            // Now a worker of the second coordinator has inherited the descriptor and outlives its coordinator.
             let worker = dup(next.descriptor)
             next.release()
             let third = try await HostLock(path: path, nonce: "n3", timeout: Self.short) {}

@@ -13,7 +13,7 @@ import Testing
 
 /// One app of a coordinator with its own Redis server.
 @Suite(.timeLimit(.minutes(2))) struct HostedAppTests {
-    /// The number of shards: a reclaim needs two portions for them.
+    /// The number of shards. It is so large that a reclaim needs two portions.
     private static let shards = 32
 
     @Loop private final class Fixture {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// Batches are reclaimed in portions, and each portion sees the crash.
+    /// A reclaim processes the shards in portions, and each portion concerns the same crash.
     @Test func `one crash counts once for a job with pushes in several shards`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
@@ -129,7 +129,7 @@ import Testing
             let app = fixture.app("demo")
             #expect(await app.leases.runRound() == .kept && app.leases.lost == 0)
             let intake = try #require(app.leases.held.intake)
-            // Losing a token that was already released is not counted.
+            // The app no longer has the lease with this fencing token, so no loss is counted.
             app.intakeFenced(Array("1:former:h".utf8))
             #expect(app.leases.lost == 0)
             for _ in 0..<2 { app.intakeFenced(intake.bytes) }

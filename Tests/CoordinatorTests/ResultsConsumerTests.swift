@@ -15,7 +15,8 @@ import Testing
     @Loop private final class Results {
         let context: AppContext
         let redis: RedisConnection
-        /// The number of reads whose entries were settled. Every entry of these tests reports a push that is delayed.
+        /// The number of reads whose entries were settled. Every entry of these tests reports a delayed push, so each settled
+        /// read calls `onDelayedBatches`.
         private(set) var settled = 0
         /// A callback that runs during the settlement of a read, within the round.
         var whileSettling: @Loop (_ number: Int) -> Void = { _ in }
@@ -40,7 +41,8 @@ import Testing
             ResultsConsumer(context, claimInterval: claimInterval, poll: .seconds(3600))
         }
 
-        /// Reports on the consumer's own connection. Redis replies to commands on one connection in order.
+        /// Adds reports to the results stream. The commands use the consumer's own connection, so Redis executes them before
+        /// later commands of the consumer.
         func report(_ count: Int = 1) {
             for _ in 0..<count {
                 var command = RESPCommand("XADD", Self.stream, "*", "r")
@@ -64,9 +66,10 @@ import Testing
             }
         }
 
-        /// The number of delivered but unsettled entries, and the number of all unsettled entries.
+        /// The number of entries that a consumer has received but not settled, and the number of all entries in the stream.
         func left() async throws -> [Int64?] {
-            // XPENDING must be first: entries that the consumer read before it are settled before its reply arrives.
+            // XPENDING must be first. Before its reply arrives, the consumer settles the entries that it has read before, so XLEN
+            // does not count these entries.
             let given = try await run("XPENDING", Self.stream, "settlement").array?.first?.integer
             return [given, try await run("XLEN", Self.stream).integer]
         }
@@ -113,7 +116,8 @@ import Testing
             results.whileSettling = { [unowned results] in if $0 == 1 { results.report() } }
             consumer.start()
             #expect(await until { results.settled == 1 })
-            // If the round continued, the consumer would receive this entry before the requests in `left()` run.
+            // The second entry must stay in the stream. If the round continued, the consumer would read it before the requests in
+            // `left()` run.
             #expect(try await results.left() == [0, 1])
             consumer.wake()
             #expect(await until { results.settled == 2 })
@@ -202,7 +206,7 @@ import Testing
         }
     }
 
-    /// For a consumer that is known to have exited, half of the idle time is enough.
+    /// If a consumer is known to have exited, its entries are taken over after half of the usual idle time.
     @Test(arguments: [(600, true, true), (400, true, false), (600, false, false), (1500, false, false)])
     func `the entries of an exited consumer are taken over`(idle: Int, isGone: Bool, isTaken: Bool)
         async throws
@@ -213,7 +217,7 @@ import Testing
             let consumer = results.consumer(claimInterval: .seconds(1000))
             if isGone { consumer.claim() }
             consumer.start()
-            // A round reads new entries last. Once the new entry is settled, the rest of the round is done.
+            // A round reads new entries last. When the new entry is settled, all other work of the round is done.
             results.report()
             #expect(await until { results.settled == (isTaken ? 3 : 1) })
             #expect(try await results.left() == (isTaken ? [0, 0] : [70, 70]))
@@ -250,7 +254,7 @@ import Testing
             try await results.run("SET", "{pushfarm:demo}:events", "x")
             results.report(130)
             consumer.start()
-            // The consumer retries the oldest entries only.
+            // The consumer cannot settle the entries, and retries only the oldest ones.
             #expect(await until { results.settled >= 3 })
             #expect(try await results.run("XLEN", "{pushfarm:demo}:results").integer == 130)
             #expect(try await results.run("EXISTS", "{pushfarm:demo}:unsettled").integer == 0)

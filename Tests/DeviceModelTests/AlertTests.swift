@@ -59,7 +59,8 @@ import Testing
         var test = TestFleet(kilobytes: 100_000) { $0.resumes = 0 }
         test.push(at: .seconds(0))
         test.push(.alertWithExtension, at: .seconds(20))
-        // 18.5 s of download before the alert, and 21.5 s of 28.5 s after it.
+        // The download needs 40 s. It runs for 18.5 s before the alert, and the extension needs 21.5 s of its 28.5 s for the
+        // rest.
         let end = test.advance(to: .seconds(90))
         #expect(end.done.map(\.time) == [.seconds(43)])
         #expect(test.fleet.counts.restartedDownloads == 0)

@@ -58,7 +58,8 @@ import Testing
         }
         let (hour, _) = test.hours
         let actions = (0..<3).flatMap { test.push(at: hour + Double(100 * $0)) }
-        // The download takes 13.5 s, and the second run 1.5 s.
+        // The first run takes 13.5 s, and the second run 1.5 s. Together they use the daily budget of 15 s, so the third push
+        // starts no app.
         #expect(actions.wakeUps.count == 2 && actions.done.count == 1)
     }
 
@@ -124,7 +125,7 @@ import Testing
             ($0.delay.p50, $0.delay.p99) = (.seconds(5400), .seconds(5400))
             $0.opens = HourlyShare(1)
         }
-        // The app is in the foreground, and closed again, before the push.
+        // The user has opened the app and closed it again before the push arrives.
         let (first, next) = test.hours
         let opening = test.conditions().nextOpening(after: first, before: next)! + 181
         let second = test.conditions().nextOpening(after: opening, before: .never)!
@@ -190,7 +191,7 @@ import Testing
 }
 
 extension TestFleet {
-    /// The starts of the first two whole hours of the first device.
+    /// The times when the first and the second full hour of device 0 begin.
     var hours: (first: ModelTime, next: ModelTime) {
         let first = conditions().nextHour(after: .start)
         return (first, conditions().nextHour(after: first))

@@ -2,7 +2,8 @@ import Testing
 
 @testable import DeviceModel
 
-/// A run ends after 30 s; the download begins after 1.5 s and gets 2.5 MB a second.
+/// In these tests an app in the background runs for at most 30 s. The download begins 1.5 s after the app's start, and its speed
+/// is 2.5 MB a second.
 @Suite struct DownloadTests {
     private static let edition = Edition(number: 0)
 
@@ -20,7 +21,8 @@ import Testing
         test.push(at: .seconds(0))
         test.push(at: .seconds(100))
         let end = test.advance(to: .seconds(200))
-        // The first run gets 71,250 KB. The rest takes 11.5 s.
+        // The first run downloads 71,250 KB of 100,000 KB. The second run needs 1.5 s before the download and 11.5 s for the
+        // remaining 28,750 KB.
         #expect(end.kinds == [.done(Self.edition, sends: 2)] && end[0].time == .seconds(113))
     }
 
@@ -45,7 +47,7 @@ import Testing
         var test = TestFleet(kilobytes: 25_000)
         test.push(.background, ["morning", "city", "sport"], at: .seconds(0))
         let actions = test.advance(to: .seconds(100))
-        // 10 s each: the third download is interrupted after 8.5 s.
+        // Each download takes 10 s, so the third download is interrupted after 8.5 s.
         #expect(
             actions.kinds == [
                 .done(Edition(number: 0), sends: 1), .done(Edition(number: 1), sends: 1),

@@ -5,7 +5,8 @@ import Testing
 @testable import DeviceModel
 
 @Suite struct FleetTests {
-    /// Every bound is more than six standard deviations wide, and narrower than the difference that a broken rule makes.
+    /// The tolerance is a little more than six standard deviations. So the test passes if the rules are right, and a wrong rule
+    /// changes the result by more than the tolerance.
     @Test(arguments: [1, 2, 3]) func `independent wake-ups give the exact share of devices that are done`(
         sends: Int
     ) {
@@ -111,7 +112,7 @@ import Testing
         var push = DevicePush(.background)
         push.editions = list
         for send in 0..<2 {
-            // The second send goes to every fifth device.
+            // The first push goes to all devices, and the second push to every fifth device.
             for device in stride(from: 0, to: count, by: 1 + 4 * send) {
                 _ = TestFleet.token(device).withUnsafeBytes {
                     test.fleet.receive(push, token: $0, at: .seconds(Double(1500 * send)))
@@ -151,7 +152,7 @@ import Testing
         #expect(test.fleet.heldCount == 1)
     }
 
-    /// Random pushes to random devices: the rules hold after each, and no push is lost.
+    /// Sends random pushes to random devices. After each push the rules hold, and no push is lost.
     @Test(arguments: 1...20 as ClosedRange<UInt64>) func `every push is shown, delivered, discarded or held`(
         seed: UInt64
     ) {

@@ -39,7 +39,6 @@ import Testing
     @Test func `tokens of any length are found again after the table has grown`() {
         var random = SplitMix(seed: 3)
         var tokens = DeviceTokens()
-        // Few different hashes, so that many tokens compete for a place.
         func hash(_ token: [UInt8]) -> UInt64 { XXH64.hash(token, seed: 9) }
         var all: [[UInt8]] = []
         for number in 0..<5000 {
@@ -70,7 +69,7 @@ import Testing
         for a in 0..<64 {
             for b in 0..<64 where a != b { lists += table.list(["e\(a)", "e\(b)"]) == nil ? 0 : 1 }
         }
-        // The empty list and 64 single editions also count.
+        // The limit also counts the empty list and 64 lists with one edition.
         #expect(lists == EditionTable.mostLists - 65)
     }
 

@@ -2,8 +2,8 @@ import PushModel
 
 @testable import DeviceModel
 
-/// A fleet with one profile, and pushes to devices by number. Without changes, every device is on Wi-Fi, charges, and starts
-/// the app for each push at once; an edition takes 12 s after 1.5 s.
+/// A fleet whose devices have the same profile. A test identifies a device by a number. By default, every device is on Wi-Fi and
+/// charges, and each push starts the app at once. The download of an edition begins 1.5 s later and takes 12 s.
 struct TestFleet {
     var fleet: DeviceFleet
 
@@ -40,8 +40,8 @@ struct TestFleet {
             fleet.population.profiles[0].profile, startsAt: fleet.population.startsAt)
     }
 
-    /// Sends a push at a time, and returns the events until that time. Events that the push causes at the same time are
-    /// included.
+    /// Sends a push at `time`. Returns all actions of the devices up to this time, including the actions that the push causes at
+    /// once.
     @discardableResult
     mutating func push(
         _ kind: DevicePush.Kind = .background, _ editions: [String] = ["e"], to device: Int = 0,
@@ -61,7 +61,7 @@ struct TestFleet {
 extension ModelTime {
     static func seconds(_ seconds: Double) -> ModelTime { ModelTime(tenths: UInt32(seconds * 10)) }
 
-    /// The time a tenth of a second earlier.
+    /// A tenth of a second before this time.
     var justBefore: ModelTime { ModelTime(tenths: tenths - 1) }
 
     static func + (time: ModelTime, seconds: Double) -> ModelTime {
@@ -75,7 +75,7 @@ extension [DeviceAction] {
     var discards: [DeviceAction.Discard] {
         compactMap { if case .discard(let reason) = $0.kind { reason } else { nil } }
     }
-    /// The devices that are done, and the numbers of sends.
+    /// The devices that are done. `sends` is the number of pushes that were sent to the device before it was done.
     var done: [(device: UInt32, sends: UInt8, time: ModelTime)] {
         compactMap { if case .done(_, let sends) = $0.kind { ($0.device, sends, $0.time) } else { nil } }
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Compares the restart policy with its rules. A child runs and exits at random, and the rules give the expected delay from the
-/// child's whole history.
+/// Compares the restart policy with a simple model of its rules. A child runs and exits at random, and the model computes the
+/// expected delay from all runs of the child.
 @Suite struct RestartWalkTests {
     /// One run of the process.
     private struct Life {
@@ -66,7 +66,7 @@ import Testing
             var policy = RestartPolicy()
             var now = ContinuousClock.now
             var lives: [Life] = []
-            // Most processes of one walk exit in the same way. Otherwise there would be no long series of equal exits.
+            // In one walk most processes exit in the same way, so that the walk contains long series of crashes or of kills.
             let moods: [EndCause] = [.crash, .crash, .kill]
             let mood = moods.randomElement(using: &random) ?? .crash
             for _ in 0..<40 {

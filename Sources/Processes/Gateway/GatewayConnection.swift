@@ -16,9 +16,10 @@ package import PushModel
     var limit: Int { get }
     /// How many pushes to send on this connection before another connection is chosen; at most ``room``.
     var chunk: Int { get }
-    /// Whether the connection has so many pushes that another connection with room is better.
+    /// Whether the connection has so many open pushes that the next push should use another connection with room.
     var isLoaded: Bool { get }
-    /// When a reply about a bad token will probably have ended the connection; nil if this is unknown.
+    /// The time by which a reply about a bad token will probably have ended the connection; nil if the farm expects no
+    /// such reply.
     var expectedEnd: Instant? { get }
     /// Whether the connection takes no more pushes, although it may still await outcomes.
     var isRetired: Bool { get }
@@ -44,7 +45,7 @@ package import PushModel
     ) -> Bool
     /// Uses another provider token from the next push on.
     func renew(_ token: [UInt8], generation: UInt32)
-    /// Counts recently throttled pushes as gateway trouble, because the gateway throttles several devices.
+    /// Counts recent 429 responses as gateway trouble. Called when the gateway throttles several devices.
     func slowDownForThrottling()
     /// Returns whether the gateway has lowered the stream limit of the connection since the last call.
     func takeLowered() -> Bool
@@ -53,7 +54,7 @@ package import PushModel
     func takeLatencies() -> LatencyCounts?
     /// Takes no more pushes, awaits outstanding responses, and closes.
     func retire()
-    /// Closes at once; the outcomes of open pushes are unknown.
+    /// Closes at once. Each open push gets its outcome if the outcome is known, else an unknown outcome.
     func close()
 }
 
@@ -65,8 +66,8 @@ extension GatewayConnection {
     package var expectedEnd: Instant? { nil }
 }
 
-/// Receives the outcomes of pushes and the state of the connection. The listener is called from the loop, never
-/// during `send`.
+/// Receives the outcomes of pushes and the state of the connection. The loop calls the listener, but never during a
+/// call of `send`.
 @Loop package protocol GatewayListener: AnyObject {
     func completed(_ ticket: PushTicket, _ outcome: SendOutcome)
     /// The connection has room for pushes, or its limit has changed.

@@ -1,7 +1,7 @@
 package import BinaryProtocol
 import EventLoop
 
-/// A gateway protocol, and the properties that distinguish its connections.
+/// A gateway protocol, with the properties in which its connections differ from connections over other protocols.
 ///
 /// All other code is the same for all gateways. To support a new push service, add one value of this type. A service
 /// over HTTP/2 uses ``StreamStrategy`` and needs a ``StreamService``; any other service needs its own strategy and
@@ -14,7 +14,8 @@ package struct GatewayProtocol: Sendable {
     /// Whether the pool opens as many connections as the pushes need. If false, the governor chooses the number of
     /// connections.
     package let growsByItself: Bool
-    /// The minimum mean time between two reconnects of one connection. Gateways treat rapid reconnects as an attack.
+    /// The minimum mean time between two dials that replace the same connection. Gateways treat rapid reconnects as an
+    /// attack.
     let shortestLife: Duration
     /// How many connections one worker may dial per minute; nil means no limit.
     let dialsPerMinute: Int?

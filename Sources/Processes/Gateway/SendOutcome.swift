@@ -16,8 +16,8 @@ package enum SendOutcome {
 
 /// A response that refuses a push.
 package struct Rejection {
-    /// The meaning of the response. The verdict does not depend on when the token was registered, because only the
-    /// sender knows that time.
+    /// The meaning of the response. The time of the token's registration has no influence on the verdict, because only
+    /// the sender of the push knows this time.
     package let verdict: Verdict
     package let status: UInt16
     /// The delay in seconds that the gateway requested; nil if it requested no delay.
@@ -38,7 +38,7 @@ package struct PushTicket: Hashable, Sendable {
     }
 }
 
-/// Events of an exchange, to be handled by its connection.
+/// An event that an exchange reports to its connection.
 enum ExchangeEvent {
     case completed(PushTicket, SendOutcome)
     /// The connection has room for pushes, or its limit has changed.

@@ -18,8 +18,8 @@ package import StoreProtocol
         (self.keys, self.connection) = (keys, connection)
     }
 
-    /// Sends a request. `then` is called exactly once, on the loop. Use this function for work that is done for each
-    /// batch, because such work must not suspend.
+    /// Sends a request. The loop calls `then` exactly once. Use this function for work that is done for each batch,
+    /// because such work must not suspend.
     package func send<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
@@ -48,7 +48,8 @@ package import StoreProtocol
         connection.run(script, command, blocking: request.blocking) { then(reply(of: request, $0)) }
     }
 
-    /// Sends the request's plain commands, for a client that may not run scripts. The first error fails the request.
+    /// Sends the request as plain commands, because this Redis user may not run scripts. If a command fails, the
+    /// request fails with the first error.
     private func transmitPlainly<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {

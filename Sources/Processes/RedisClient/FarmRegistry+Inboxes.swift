@@ -23,7 +23,7 @@ extension FarmRegistry {
         let names = (parts[1].array ?? []).compactMap { key -> String? in
             guard let bytes = key.bytes, bytes.starts(with: Self.prefix) else { return nil }
             let name = String(decoding: bytes.dropFirst(Self.prefix.count), as: UTF8.self)
-            // A name that is not valid UTF-8 would change when it is decoded, and would then refer to another key.
+            // Names that are not valid UTF-8 are left out, because the decoded name would belong to another key.
             return name.isEmpty || !name.utf8.elementsEqual(bytes.dropFirst(Self.prefix.count)) ? nil : name
         }
         return InboxPage(names: names, next: next)

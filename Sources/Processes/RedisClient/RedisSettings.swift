@@ -12,8 +12,8 @@ package struct RedisSettings {
     /// The timeout for connecting, TLS and login together.
     package var connectTimeout: Duration = .seconds(5)
 
-    /// Whether a Redis user who may not load scripts can connect. Such a user can only make requests that need no
-    /// scripts.
+    /// Whether a connection is possible for a Redis user who may not load scripts. This user can only make requests
+    /// that need no scripts.
     package var toleratesNoScripts = false
 
     package init(address: RedisAddress, tls: TLSContext? = nil, clientName: String) {

@@ -44,7 +44,8 @@ struct AlertEvaluatorTests {
         #expect(course.evaluate(1, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(9, [Self.old: Self.bad()]).isEmpty)
         #expect(course.evaluate(10, [Self.old: .good]).isEmpty)
-        // The value is between the thresholds for fire and clear, so the period restarts.
+        // The value is between the threshold for firing and the threshold for clearing, so the period without trouble starts
+        // again.
         #expect(course.evaluate(15, [Self.old: .unclear]).isEmpty)
         #expect(course.evaluate(20, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(29, [Self.old: .good]).isEmpty)

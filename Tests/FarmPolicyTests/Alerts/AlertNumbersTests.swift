@@ -10,7 +10,8 @@ struct AlertNumbersTests {
         #expect(share.add(responses: 0, errors: 0, at: Self.start) == nil)
         #expect(share.add(responses: 49, errors: 49, at: Self.start + .seconds(1)) == nil)
         #expect(share.add(responses: 100, errors: 50, at: Self.start + .seconds(2)) == 50)
-        // Only errors of the last minute count, so the first errors no longer count.
+        // The arguments are totals. The last minute has 10 errors among 200 responses, because the errors of the first two
+        // seconds are too old to count.
         for second in 3..<62 {
             _ = share.add(responses: 100, errors: 50, at: Self.start + .seconds(second))
         }
@@ -26,7 +27,7 @@ struct AlertNumbersTests {
         loop.ended(at: Self.start + .seconds(60))
         #expect(loop.isOn(at: Self.start + .seconds(60)))
         #expect(!loop.isOn(at: Self.start + .seconds(61)))
-        // The first exit is now too old to count.
+        // The exit at second 0 is more than a minute old, so only two exits count. The next exit makes three again.
         loop.ended(at: Self.start + .seconds(100))
         #expect(loop.isOn(at: Self.start + .seconds(100)))
         #expect(!loop.isOn(at: Self.start + .seconds(111)))

@@ -66,7 +66,7 @@ struct BucketTests {
                 let count = bucket.available(at: now)
                 bucket.take(count)
                 sum += count
-                // Timers count whole milliseconds and fire late.
+                // Like a real timer, this wait is rounded up to whole milliseconds and ends a millisecond late.
                 now += .milliseconds(Int64((bucket.wait / .milliseconds(1)).rounded(.up)) + 1)
                 wakes += 1
             }

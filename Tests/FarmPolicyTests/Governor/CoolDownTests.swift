@@ -32,7 +32,7 @@ struct CoolDownTests {
         var copy = cool
         let early = copy.postpone(7, isReturned: true, at: almost)
         #expect(early != nil)
-        // A new push waits behind the refused push, whose random delay may be 15 seconds.
+        // A new push must not overtake the refused push, which may return up to 15 seconds after the cool-down.
         let late = cool.postpone(7, isReturned: false, at: almost)
         #expect(late.map { almost + $0 >= start + .seconds(cools + 15) } == true)
         // The second refused push was in flight at the time of the first refusal.
@@ -47,7 +47,8 @@ struct CoolDownTests {
         var waits: [Duration] = []
         for _ in 0..<5 { waits.append(cool.refused(7, delays: delays, at: start)) }
         #expect(waits[0] == .seconds(30))
-        // Each wait is longer than the previous wait can be with its random part of up to 15 seconds.
+        // The farm adds a random delay of up to 15 seconds to each wait. To keep the order of the pushes, each wait must be more
+        // than 15 seconds longer than the previous wait.
         for (one, next) in zip(waits, waits.dropFirst()) {
             #expect(next > max(one, .seconds(15)) + .seconds(15))
         }

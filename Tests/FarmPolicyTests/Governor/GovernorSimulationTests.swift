@@ -18,7 +18,8 @@ struct GovernorSimulationTests {
         var model = ModelGateway(settings)
         model.run(70)
         #expect(model.connections == 8)
-        // The gateway processes 8,000 streams at a time, each for 50 ms. The model adds one of its time steps to each stream.
+        // 8 connections have 8,000 streams, and a push uses its stream for 50 ms. So at most 160,000 pushes a second are
+        // possible.
         #expect(model.goodput(over: 5) > 0.8 * 160_000)
         for step in model.scalings() { #expect(step.to > step.from && step.cause == .blocked) }
     }
@@ -69,7 +70,7 @@ struct GovernorSimulationTests {
     @Test(arguments: [true, false]) func `nothing grows while the farm itself is the limit`(isProcessor: Bool)
     {
         var model = ModelGateway(Self.exponential())
-        // The limit is either the farm's processor, or the credit from Redis, which is lower than the streams need.
+        // The streams could send 20,000 pushes a second. The limit is either the farm's processor or the send credit from Redis.
         if isProcessor { model.ours = 9_000 } else { model.credit = 15_000 }
         model.run(120)
         #expect(model.scalings().isEmpty && model.connections == 1)
@@ -112,8 +113,8 @@ struct GovernorSimulationTests {
         #expect(model.goodput(over: 5) > 0.9 * before)
     }
 
-    /// The arguments: seconds in which every response is 503, seconds without a 503, the number of repetitions, and the simulated
-    /// seconds until the rate recovers.
+    /// The arguments are: for how many seconds every response is 503, for how many seconds no response is 503, how often both
+    /// phases are repeated, and the seconds within which the rate must recover.
     @Test(arguments: [(3.0, 2.0, 4, 8.0), (1, 1, 6, 10), (10, 0, 1, 10), (30, 0, 1, 10), (60, 0, 1, 10)])
     func `the rate recovers soon after bursts of 503`(
         burst: Double, pause: Double, times: Int, limit: Double

@@ -2,9 +2,9 @@ import RandomTesting
 
 @testable import FarmPolicy
 
-/// A simulation of an app's pushes to a gateway, in steps of simulated time.
-/// The model replaces the code around a ``Governor`` and the gateway.
-/// The gateway has latency, a stream limit, its own service rate, a rate above which it responds 429, and phases of 503.
+/// A simulation of an app's pushes to a gateway, in steps of simulated time. The model replaces the gateway and the code that
+/// calls a ``Governor``. The gateway has latency, a stream limit, its own service rate, a rate above which it responds 429, and
+/// phases of 503.
 struct ModelGateway {
     static let step = Duration.milliseconds(10)
     private static let stepSeconds = 0.01
@@ -16,7 +16,7 @@ struct ModelGateway {
     var service = Double.infinity
     /// The pushes per second above which the gateway responds 429.
     var takes = Double.infinity
-    /// The share of responses that are 503, whatever the rate is.
+    /// The share of responses with status 503. This share does not depend on the rate.
     var failing = 0.0
     var dialSteps = 3
     /// The maximum of connections that the gateway accepts from one client.
@@ -25,10 +25,10 @@ struct ModelGateway {
     // Settings of the farm.
     /// The pushes per second that arrive. Pushes that are not sent stay in the backlog.
     var arrival = Double.infinity
-    /// The pushes per second that the farm can send and settle: the limit of its own processor.
+    /// The pushes per second that the farm's processor can send and settle.
     var ours = Double.infinity
-    /// Stops sending, except for probes, when all responses are 503 or 429.
-    /// Then the model closes the connections and opens new ones.
+    /// After several 503 or 429 responses in a row, the breaker allows no pushes except probes, and the model closes the
+    /// connections and opens new ones.
     var breaker: GatewayCircuitBreaker?
     /// The pushes per second that the send credit from Redis allows. Without credit the worker has no work.
     var credit = Double.infinity
@@ -179,7 +179,7 @@ struct ModelGateway {
         }
         let sent = Int(count.rounded(.down))
         bucket?.take(sent)
-        // If the farm's processor is the limit, all streams are in use too, because the farm reads their responses late.
+        // If the farm's processor is the limit, the farm reads responses late, and therefore all streams are in use too.
         isBusy = ours.isFinite && processor <= min(work, Double(max(room, sent))) + 0.5
         backlog -= Double(sent)
         open += sent

@@ -15,7 +15,8 @@ struct StreamTroubleTests {
             budget.responded()
             if number.isMultiple(of: 4) { budget.troubled() }
         }
-        // The round began with the first troubled response, the fourth response, so it ends four responses later.
+        // Every fourth response reports trouble. The round began with the first of them, so it ends four responses after the
+        // loop.
         for _ in 0..<4 { budget.responded() }
         #expect(budget.limit == 500)
         #expect(budget.isSlowed == true)
@@ -45,8 +46,8 @@ struct StreamTroubleTests {
             count += 1
         }
         #expect(count < 10_000)
-        // The limit is now the gateway's own limit.
-        // The farm's higher cap does not matter, so the connection does not count as slowed.
+        // The connection now uses all streams that the gateway allows. The farm would allow more streams, but the connection does
+        // not count as slowed.
         for _ in 0..<20_000 { budget.responded() }
         #expect(budget.isSlowed == false)
     }

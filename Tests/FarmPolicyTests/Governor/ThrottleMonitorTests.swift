@@ -23,7 +23,7 @@ struct ThrottleMonitorTests {
         #expect(watch.take(at: start) == (0, 0))
         for _ in 0..<5 { watch.throttled(3) }
         #expect(watch.take(at: start + .milliseconds(200)) == (7, 0))
-        // Shortly after trouble a single throttled device still counts as trouble.
+        // Shortly after several devices were throttled, a 429 response for one device still counts as gateway trouble.
         watch.throttled(3)
         #expect(watch.take(at: start + .milliseconds(400)) == (1, 0))
         #expect(watch.take(at: start + .seconds(5)) == (0, 0))

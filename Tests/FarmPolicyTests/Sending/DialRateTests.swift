@@ -40,7 +40,7 @@ import Testing
         for (index, first) in dials.enumerated() {
             #expect(dials[index...].prefix { $0 < first + 60_000 }.count <= 120)
         }
-        // Half of a minute's dials happen at once. Afterwards there is one dial a second.
+        // Of the 120 dials of a minute, 60 may start at once, and then one a second. So about 260 dials start in 200 seconds.
         #expect((250...270).contains(dials.count), "\(dials.count)")
         #expect(zip(dials, dials.dropFirst()).allSatisfy { $1 - $0 <= 1_000 }, "it never stands still")
     }

@@ -23,7 +23,8 @@ import Testing
         #expect(
             abs(shares.reduce(0) { $0 + $1.bandwidth! } - budget.bandwidth! * part) < 1e-6 * budget.bandwidth!
         )
-        // Each share is above zero. A share that would have no connection gets one connection beyond the budget and says so.
+        // Each worker gets a rate and at least one connection. If the budget has no connection for a worker, the worker gets one
+        // in addition to the budget, and `isBeyond` is true.
         #expect(shares.allSatisfy { $0.rate! > 0 && $0.connections! > 0 })
         #expect(
             shares.reduce(0) { $0 + $1.connections! } - shares.count { $0.isBeyond } <= budget.connections!)

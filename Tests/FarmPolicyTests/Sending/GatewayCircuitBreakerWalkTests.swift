@@ -7,7 +7,7 @@ import Testing
 @Suite struct GatewayCircuitBreakerWalkTests {
     private enum Now: Equatable {
         case flows(troubles: Int)
-        /// The breaker sends nothing for a time from `least` to `most` after `since`.
+        /// From the time `since`, the breaker allows no push. The pause is not shorter than `least` and not longer than `most`.
         case pauses(since: ContinuousClock.Instant, least: Duration, most: Duration)
         case probes
     }
@@ -25,7 +25,8 @@ import Testing
                 pauses += 1
                 return .pauses(since: now, least: base / 2, most: base)
             }
-            // The gateway changes only now and then between a state with trouble and a state without trouble.
+            // How many responses are failures: with 2 about half of them, with 40 nearly all, and with 1 all. The value changes
+            // rarely.
             var trouble: UInt64 = 2
             for _ in 0..<150 {
                 now += .milliseconds(Int.random(in: 0...900, using: &random))

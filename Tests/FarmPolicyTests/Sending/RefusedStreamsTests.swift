@@ -19,7 +19,7 @@ struct RefusedStreamsTests {
         #expect(streams.room(of: 100) == 100 && streams.isUnrestricted)
         refuse(1, &streams, &random)
         #expect(streams.room(of: 100) == 0 && !streams.isUnrestricted)
-        // Refusals of streams that were in flight at the twentieth refusal change nothing.
+        // The other streams were in flight when the twentieth refusal arrived, so their refusals do not change the delay.
         refuse(500, &streams, &random)
         var now = 0
         for longest in [500, 1000, 2000, 4000, 8000, 8000, 8000] {

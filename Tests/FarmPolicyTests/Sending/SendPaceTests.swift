@@ -82,8 +82,8 @@ import Testing
         for _ in 0..<60 { pace.refused(after: 100) }
         let share = Double(pace.share)
         for open in [100, 200, 400, 1_000] {
-            // The expected number of pushes that were sent after the first push with a bad token, if on average one token in
-            // `share` is bad.
+            // The exact number of pushes that follow a bad token, if on average one token in `share` is bad. The pushes for which
+            // the connection has room below its share are subtracted.
             let expected =
                 Double(open) - share * (1 - exp(-Double(open) / share)) - max(0, share - Double(open))
             #expect(abs(Double(pace.returning(of: open)) - expected) < 0.15 * Double(open), "\(open)")

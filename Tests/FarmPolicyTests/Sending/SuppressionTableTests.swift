@@ -114,8 +114,8 @@ struct SuppressionTableTests {
             let number = Int.random(in: 0..<400, using: &random)
             let cause = random.chance(3) ? nil : SuppressionReason.allCases.randomElement(using: &random)
             if let cause, let old = known[number], !old.yieldsToRegistration, cause.yieldsToRegistration {
-                // The table keeps the old reason.
-                // A registration of the token would end the new reason, but it must not end the old reason.
+                // The table keeps the old reason, because a new registration of the token must not end the suppression. With the
+                // new reason, the registration would end it.
             } else {
                 known[number] = cause
             }

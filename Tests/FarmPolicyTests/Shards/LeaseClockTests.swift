@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Two hosts and a Redis share one simulated time. Calls take a random time, replies are lost, and hosts are suspended.
+/// Simulates two hosts and Redis. Calls take a random time, some replies are lost, and hosts are sometimes suspended.
 @Suite struct LeaseClockTests {
     private struct Host {
         var clock = LeaseClock()
@@ -83,7 +83,7 @@ import Testing
             starts += walk.starts
             changes += walk.changes
         }
-        // The walk covers the interesting cases: both hosts gain and lose the lease, and most of the time one of them sends.
+        // The walks cover the interesting cases: the lease often changes its owner, and most of the time one of the hosts sends.
         #expect(starts > 100_000 && changes > 2200)
     }
 

@@ -24,8 +24,8 @@ struct MembershipTests {
         #expect(membership.observe([host("a")], at: at(22.9)) == nil)
         #expect(membership.observe([host("a"), host("b")], at: at(22.95)) == nil)
         #expect(membership.isSettled(at: at(23)))
-        // The membership changes only after a host was missing for three seconds without interruption.
-        // So the three seconds start again.
+        // The membership changes only if a host is missing for three seconds without interruption. Host "b" was seen at 22.95, so
+        // the three seconds start again at 24.
         #expect(membership.observe([host("a")], at: at(24)) == nil)
         #expect(membership.observe([host("a")], at: at(26)) == nil)
         #expect(membership.observe([host("a")], at: at(27)) == .init(come: [], gone: ["b"]))
@@ -36,7 +36,8 @@ struct MembershipTests {
         _ = membership.observe([host("a"), host("b")], at: at(0))
         membership.announcedExit(of: "b", at: at(20))
         #expect(membership.observe([host("a")], at: at(20)) == .init(come: [], gone: ["b"]))
-        // The host returns at once and is missing later, which is a new absence.
+        // Host "b" announces its exit, but is seen again. When it is missing later, this absence is a new one, so the three
+        // seconds apply.
         _ = membership.observe([host("a"), host("b")], at: at(30))
         membership.announcedExit(of: "b", at: at(31))
         #expect(membership.observe([host("a"), host("b")], at: at(32)) == nil)

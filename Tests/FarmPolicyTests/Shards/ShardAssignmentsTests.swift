@@ -39,7 +39,8 @@ import Testing
     /// shard.
     @Test(arguments: 1...40) mutating func `two workers never have the same shard`(seed: UInt64) {
         var random = SplitMix(seed: seed)
-        /// For each worker: the shards that it really has, its unread orders, and its unread notices.
+        /// The next three lists have one element for each worker: the shards that the worker really has, its unread orders, and
+        /// its unread notices.
         var has: [Set<Int>] = Array(repeating: [], count: 4)
         var orders: [[Set<Int>]] = Array(repeating: [], count: 4)
         var notices: [[Int]] = Array(repeating: [], count: 4)

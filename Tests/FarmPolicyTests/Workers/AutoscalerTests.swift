@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// A load that keeps any number of workers busy. Each worker adds the same throughput.
+    /// Simulates a load that keeps all workers busy, however many there are. Each further worker adds the same throughput.
     private mutating func grow() {
         for _ in 0..<240 {
             _ = elapse(

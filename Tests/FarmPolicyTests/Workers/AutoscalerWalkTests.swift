@@ -13,7 +13,7 @@ import Testing
         var arriving = 0.0
         var backlog = 0.0
         var ready = 1
-        /// The seconds until workers have started or stopped after a change of their number.
+        /// For how many seconds workers have been starting or stopping; 0 if the number of workers is as wanted.
         var changing = 0
         var random: SplitMix
 
@@ -80,7 +80,8 @@ import Testing
                 events.append(Event(second: second, change: change))
             }
             let calm = events[begin...].filter { $0.second > second - 600 }
-            // A step without gain is retried after 1, 2, 4 and 8 minutes and undone each time. No further steps happen.
+            // If another worker brings no gain, the autoscaler removes the worker, and tries again after 1, 2, 4 and 8 minutes.
+            // Each attempt makes two changes, and there are no other changes.
             #expect(calm.count <= 8, "\(calm)")
             let demand = min(host.arriving, host.gateway) / host.pace
             if host.gateway == .infinity, host.arriving > capacity {

@@ -23,7 +23,8 @@ struct WatchdogTests {
     func `time in which the watchdog slept does not count against the child`(seconds: Int) {
         var watchdog = Watchdog(start: at(0))
         let awake = 1 + seconds
-        // After its sleep the watchdog waits for unread signs of life. If there are none, it reports that the child hangs.
+        // After its sleep the watchdog waits, because it may not have read the child's latest signs of life yet. If it reads
+        // none, it reports that the child hangs.
         #expect(([1] + (awake...awake + 9)).filter { watchdog.check(at: at($0)) } == [awake + 8])
     }
 

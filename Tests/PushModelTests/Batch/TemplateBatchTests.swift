@@ -96,19 +96,21 @@ struct TemplateBatchTests {
         [UInt8]([4]).withUnsafeBytes { builder.append(token: $0) }
         let body = builder.finish()
         #expect(body?.first == 1)
-        // This is how a release without templates decodes a batch.
+        // A release without templates decodes a batch as version 1.
         let fault = #expect(throws: CodecError.self) {
             try Self.recorded.withUnsafeBytes { try Batch.decode($0, version: 1) }
         }
         #expect(fault?.fault == .version(2))
-        // Templates in a batch of version 1 are refused, not sent as payloads.
+        // If the version is 1, the decoder refuses a batch with templates, so that no template is sent as a payload.
         #expect(throws: CodecError.self) { try Batch(decoding: [1] + Self.recorded.dropFirst()) }
-        // Redis and the settlement of unreadable batches read the table of each version.
+        // The table of a batch must be readable in every version: Redis uses the table, and so does the farm when it settles a
+        // batch that it cannot decode.
         #expect(try Batch.table(Self.recorded).map(\.job) == ["j1", "j2"])
     }
 
     @Test(arguments: [
-        // The number of a template that the batch does not have, a slot that does not exist, a value that is missing.
+        // Each pair replaces valid bytes by damaged bytes. For example, the damaged bytes name a template or a slot that does not
+        // exist, or a value is missing.
         ("01 cc 00000007 0000 02", "01 cc 00000007 0001 02"), ("0002 00 0003 7b2278", "0002 02 0003 7b2278"),
         ("03 416461 ff", "ff 03 416461"), ("02 4d65 01 21", "02 4d65 00 21"),
     ]) func `damage is refused`(right: String, wrong: String) {
@@ -121,7 +123,7 @@ struct TemplateBatchTests {
     }
 
     @Test func `a damaged template cannot exhaust the memory`() {
-        // 2,000 uses of a slot whose value has 65,000 bytes would give a payload of 130 MB.
+        // The template uses one slot 2,000 times. With a value of 65,000 bytes, the payload would have 130 MB.
         var template = Template()
         template.addSlot(default: nil)
         for _ in 0..<2000 { template.addPart(Self.empty, slot: 0) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PushModel
 
-/// Single cases of valid and invalid JSON, similar to the public test suites.
+/// Parses valid and invalid JSON texts that are similar to those of public test suites.
 struct JSONConformanceTests {
     static func accepts(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { (try? JSONScanner.validate($0)) != nil }

@@ -5,11 +5,11 @@ import Testing
 @testable import PushModel
 
 /// Compares the farm's parser with Foundation's parser on the same texts. The parsers differ by design in these points:
-/// - Foundation accepts byte order marks, UTF-16 and UTF-32. The farm accepts only UTF-8 without a mark. (Not tested: the
-///   texts hold no NUL and start in ASCII),
-/// - Foundation accepts up to 512 levels, and the farm up to 64 (the texts stay below),
-/// - Foundation accepts a comma before a closing bracket or brace, and RFC 8259 does not,
-/// - Foundation refuses numbers that do not fit a Double. The farm accepts all numbers of the grammar.
+/// - Foundation accepts byte order marks, UTF-16 and UTF-32. The farm accepts only UTF-8 without a byte order mark. The generated
+///   texts do not test this difference, because they start with ASCII characters and contain no NUL.
+/// - Foundation accepts up to 512 nested levels, and the farm accepts up to 64. The generated texts have fewer levels.
+/// - Foundation accepts a comma before a closing bracket or brace. The farm refuses this comma, as RFC 8259 requires.
+/// - Foundation refuses numbers that do not fit in a `Double`. The farm accepts all numbers that the JSON grammar allows.
 struct JSONFuzzTests {
     static func foundationAccepts(_ bytes: [UInt8]) -> Bool {
         (try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])) != nil

@@ -157,7 +157,7 @@ struct JobRefusalTests {
         #expect(try JobText.parse(JobText.with(), limits: limits).accepted == 1)
     }
 
-    /// A job may wait in its inbox until its pushes have expired, which is no mistake of the producer. So the farm accepts it.
+    /// A job may wait in its inbox until its pushes have expired. The producer made no mistake, so the farm accepts the job.
     @Test func `an expiry in the past does not refuse a job that may have been queued`() throws {
         let limits = JobLimits(longestWait: JobLimits.intakeWait)
         let late = try JobText.parse(JobText.with("\"expires_at\":\(JobText.now - 86_399)"), limits: limits)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import PushModel
 
-/// Jobs whose pushes have values for one payload, or options of their own.
+/// Parses jobs in which each push has its own values for the job's template, or its own options.
 struct PersonalPushTests {
     private static let tokens = (0..<9).map { "aabbccddeeff001\($0)" }
 
-    /// A job with these pushes; each push gets a token and the given fields.
+    /// The text of a job. Each push has a token and the fields that one element of `pushes` lists.
     private static func job(_ fields: String, _ pushes: [String]) -> String {
         let pushes = zip(tokens, pushes).map { "{\"token\":\"\($0)\"" + ($1.isEmpty ? "" : ",") + $1 + "}" }
         return "{" + fields + ",\"pushes\":[" + pushes.joined(separator: ",") + "]}"
@@ -93,7 +93,8 @@ struct PersonalPushTests {
     }
 
     @Test func `the size of each rendered payload is checked`() throws {
-        // {"a":""} has 8 bytes, and each value occurs twice.
+        // The payload `{"a":""}` has 8 bytes. The template inserts each value twice, so a value of 2,044 bytes fills the limit of
+        // 4,096 bytes.
         func job(_ length: Int, limits: JobLimits = JobLimits()) throws -> ParsedJob {
             let value = String(repeating: "x", count: length)
             return try JobText.parse(

@@ -28,24 +28,24 @@ struct TemplateTests {
             (#"{"a":"Hi {{name|there}}"}"#, "{}", #"{"a":"Hi there"}"#),
             (#"{"a":"Hi {{name|there}}"}"#, #"{"name":""}"#, #"{"a":"Hi "}"#),
             (#"{"a":"{{n|}}"}"#, "{}", #"{"a":""}"#),
-            // Defaults differ, the name is the same.
+            // Two placeholders have the same name and different defaults.
             (#"{"a":"{{n|1}}","b":"{{n|2}}"}"#, "{}", #"{"a":"1","b":"2"}"#),
             (#"{"a":"{{n|1}}","b":"{{n|2}}"}"#, #"{"n":3}"#, #"{"a":"3","b":"3"}"#),
             (
                 #"{"a":"{{n}} of {{m}}: {{b}}"}"#, #"{"n":-1.50e1,"m":0,"b":true}"#,
                 #"{"a":"-1.50e1 of 0: true"}"#
             ),
-            // A value keeps its escapes, so that it stays JSON text.
+            // The escapes of a value are inserted unchanged, so that the rendered payload is valid JSON.
             (#"{"a":"{{n}}"}"#, #"{"n":"\"\\\n\u00e9é😀"}"#, #"{"a":"\"\\\n\u00e9é😀"}"#),
             (#"{"a":"{{n}}"}"#, #"{"n":"{{m}}"}"#, #"{"a":"{{m}}"}"#),
             (#"{"a":"{{n|\"x\" | y}}"}"#, "{}", #"{"a":"\"x\" | y"}"#),
             (#"{"a":"{{n}}"}"#, #"{"\u006e":"x","other":1}"#, #"{"a":"x"}"#),
-            // A whole string becomes a value.
+            // A placeholder with `=` replaces the whole JSON string, with its quotation marks, by the value.
             (#"{"badge":"{{=n}}"}"#, #"{"n":3}"#, #"{"badge":3}"#),
             (#"{"badge":"{{=n|0}}"}"#, "{}", #"{"badge":0}"#),
             (#"{"badge":"{{=n|null}}","t":"{{n|-}}"}"#, #"{"n":"a"}"#, #"{"badge":"a","t":"a"}"#),
             (#"["{{=n}}" , "{{=n}}"]"#, #"{"n":false}"#, "[false , false]"),
-            // Text that is no placeholder.
+            // Text that resembles a placeholder is not replaced.
             (#"{"a":"{{{{n}}"}"#, "{}", #"{"a":"{{n}}"}"#),
             (#"{"a":"{{{{{{n}}"}"#, #"{"n":1}"#, #"{"a":"{{1"}"#),
             (#"{"a":"{x} }} { {"}"#, "{}", #"{"a":"{x} }} { {"}"#),
@@ -98,7 +98,7 @@ struct TemplateTests {
         let words = [
             "a", "é", "😀", "\\\"", "\\\\", "\\u00e9", "{", "}", " ", "|", "=", "{ {", "\\ud83d\\ude00", "\\n",
         ]
-        // The separator keeps braces apart, which would form a placeholder.
+        // Without the separator, two adjacent braces would begin a placeholder.
         return (0..<random.int(in: 0...4)).map { _ in words[random.int(in: 0...words.count - 1)] }
             .joined(separator: "-")
     }
@@ -118,7 +118,7 @@ struct TemplateTests {
         for number in 0..<random.int(in: 1...6) {
             add(number > 0 ? ",\"" : "\"")
             for _ in 0..<random.int(in: 0...4) {
-                // A space keeps braces of the text apart from a placeholder.
+                // Without the space, a brace at the end of the text would join the braces of the placeholder.
                 add(text(&random) + " ")
                 let name = names[random.int(in: 0...names.count - 1)]
                 let fallback = text(&random).filter { $0 != "{" && $0 != "}" }

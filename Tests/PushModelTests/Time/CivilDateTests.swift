@@ -3,7 +3,8 @@ import RandomTesting
 import Testing
 
 struct CivilDateTests {
-    /// Day number, date, weekday (1 is Monday), ISO week. The values come from Python's `datetime`.
+    /// Each row has a day number, and the date, the weekday (1 is Monday) and the ISO week of this day. The values come from
+    /// Python's `datetime`.
     private static let known: [(Int64, String, Int, String)] = [
         (0, "1970-01-01", 4, "1970-W1"), (-1, "1969-12-31", 3, "1970-W1"), (59, "1970-03-01", 7, "1970-W9"),
         (-719_162, "0001-01-01", 1, "1-W1"), (11_016, "2000-02-29", 2, "2000-W9"),

@@ -43,15 +43,16 @@ struct AcceptanceCheck {
         return (safeByClock(in: &window, at: now), hasMoved || hasArrived)
     }
 
-    /// Counts the quiet time of a push from the moment when the gateway has provably read the push. The count ends at
-    /// the latest moment for which all earlier replies have provably arrived.
+    /// Returns how many of the oldest pushes are provably safe. The quiet time of a push begins when the gateway has
+    /// provably read the push. It is over only when all replies that the gateway sent in this time have provably
+    /// arrived.
     private func provenSafe(in window: inout SendWindow, at now: Instant) -> Int {
         window.arrived(upTo: proof.readUpTo, at: now)
         return proof.repliesArrivedUntil.map { window.safe(after: profile.quiet.current, at: $0) } ?? 0
     }
 
-    /// Counts the quiet time by the clock. Only the space in the gateway's receive buffer shows how much the gateway
-    /// has read.
+    /// Returns how many of the oldest pushes are safe according to the clock. Nothing proves here what the gateway has
+    /// read: only the free space in the gateway's receive buffer shows it.
     private func safeByClock(in window: inout SendWindow, at now: Instant) -> Int {
         let isUnknown = asksIfRead && profile.respondsToQuestions == nil
         let quiet = profile.quiet.current
@@ -66,7 +67,7 @@ struct AcceptanceCheck {
     }
 
     /// Notes that the gateway read nothing for too long. If the gateway has responded to no question on this
-    /// connection, perhaps the gateway does not respond to questions at all.
+    /// connection, the farm no longer assumes that the gateway responds to questions.
     func stalled() {
         if !proof.hasResponses, profile.respondsToQuestions == true { profile.respondsToQuestions = nil }
     }
@@ -79,8 +80,8 @@ struct AcceptanceCheck {
     /// Notes a question that was sent after the first `end` bytes of the connection.
     mutating func asked(behind end: UInt64, at now: Instant) { proof.asked(behind: end, at: now) }
 
-    /// Whether to rely on the clock, because the gateway has responded to no question on any connection or cannot
-    /// be asked.
+    /// Whether the quiet time must be counted by the clock: because the gateway cannot be asked, or because it has
+    /// responded to no question on any connection.
     private var needsClock: Bool { !asksIfRead || !proof.hasResponses && profile.respondsToQuestions != true }
 
     /// Whether a response could prove that pushes have arrived or are safe, or that the gateway responds to

@@ -107,7 +107,7 @@ extension BinaryExchange {
     /// If the gateway closes the connection without a reply, the outcomes of all pushes in the window are unknown, and
     /// these pushes may be sent again. The next windows are smaller, so that the push that caused the close can be
     /// found among fewer pushes. In a format without identifiers, a close without a reply means that the gateway
-    /// refused a push of the window. Only if the window contains one push, the refused push is known.
+    /// refused a push of the window. The refused push is known only if the window contains a single push.
     ///
     /// - Returns: the number of pushes with unknown outcome.
     private func unknownCount(isPeersDoing: Bool) -> Int {
@@ -115,7 +115,7 @@ extension BinaryExchange {
         guard whole > 0, isPeersDoing else { return whole }
         profile.pace.becameUnknown()
         guard !settings.command.isIdentified, whole == 1 else { return whole }
-        // The gateway has read the push, so the close is the response to this push.
+        // If the gateway has read the push, the gateway refuses the push by this close, but accepts the credentials.
         if window.hasArrived { isProven = true }
         guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")

@@ -53,7 +53,8 @@ final class BinaryExchange {
     private static let longestBytes = 4 << 20
     /// The idle time after which a connection is no longer used.
     private static let longestIdle = Duration.seconds(1800)
-    /// The ticket of the sentinel in the window.
+    /// The ticket of the sentinel: an invalid push that is sent last. The reply that refuses the sentinel confirms all
+    /// earlier pushes.
     static let sentinel = UInt64.max
 
     init(
@@ -82,8 +83,8 @@ final class BinaryExchange {
     /// Whether the connection has as many open pushes as the gateway will probably accept before it refuses a push.
     /// If so, another connection is better for further pushes.
     var isLoaded: Bool { window.count >= profile.part }
-    /// When a reply about a bad token will probably have ended the connection; nil if this is unknown. While tokens are
-    /// being refused, a full window most likely contains a bad token.
+    /// The time by which a reply about a bad token will probably have ended the connection; nil if the farm expects no
+    /// such reply. While tokens are being refused, a full window most likely contains a bad token.
     var expectedEnd: Instant? {
         guard profile.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
         return profile.quiet.usualReply.map { fullSince + $0 }
@@ -194,7 +195,7 @@ final class BinaryExchange {
     ///
     /// - Parameters:
     ///   - unread: the number of sent bytes that the gateway has probably not read yet.
-    ///   - responses: to how many of the questions noted by ``asked(at:)`` the gateway has responded so far.
+    ///   - responses: the number of responses so far to the questions that ``asked(at:)`` has noted.
     func poll(unread: Int, responses: Int, at now: Instant) {
         guard phase < .over else { return }
         let (safe, hasMoved) = check.poll(&window, unread: unread, responses: responses, at: now)

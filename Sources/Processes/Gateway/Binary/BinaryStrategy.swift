@@ -17,8 +17,8 @@ import Transport
     func connect(
         _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
-        // The dial began because another connection was expected to end. If that connection is still open, the new
-        // connection is not needed.
+        // The dial may have begun because another connection was expected to end. If that connection is still open, the
+        // new connection would exceed the limit.
         guard pool.connections.count(where: { !$0.isRetired }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
             over: stream, settings: settings, profile: profile, generation: plan.generation,
@@ -77,8 +77,8 @@ import Transport
         profile.waiting = (pushes(), connections)
     }
 
-    /// The number of pushes that the present connections and possible further connections can take. The window
-    /// contains no reserve for fast responses, because pushes stay in a connection's window for seconds.
+    /// The number of pushes that the present connections and possible further connections can take. The worker needs no
+    /// additional pushes for fast responses, because pushes stay in a connection's window for seconds.
     func window(in pool: ConnectionPool) -> Int {
         let room = pool.limit + (demand(in: pool)?.headroom ?? 0)
         // Bulk pushes may use seven eighths of the window. Bulk pushes alone must be able to fill the connections,

@@ -102,7 +102,7 @@ struct OpenPushes: ~Copyable {
 struct MillisecondClock {
     private let start: Instant
     private var moment: Instant
-    /// The last reading. A reading wraps around after 49 days; the difference of two readings stays correct.
+    /// The last reading. It wraps around after 49 days, and the difference of two readings stays correct.
     private(set) var last: UInt32 = 0
 
     init(start: Instant) { (self.start, moment) = (start, start) }

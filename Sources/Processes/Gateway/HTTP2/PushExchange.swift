@@ -165,8 +165,8 @@ final class PushExchange<Service: StreamService> {
         while let slot = open.takeLate(at: moment) {
             let number = open.stream(of: slot)
             streams.timedOut(sentAt: open.sentAt(of: slot))
-            // If no bytes of the push were sent because of the gateway's stream limit, the reset of its stream will
-            // show that the push is unprocessed.
+            // Perhaps no bytes of the push were sent, because of the gateway's stream limit. Then the push gets no
+            // outcome here: the reset of its stream will show that the push is unprocessed.
             if hasLeft(number) {
                 streams.endedWithoutResponse()
                 let ticket = open.abandon(slot)
@@ -279,7 +279,7 @@ final class PushExchange<Service: StreamService> {
         guard let push else { return }
         switch outcome {
         case .unprocessed where push.isInTime:
-            // After a GOAWAY no new stream is opened, so an unprocessed stream does not count as refused.
+            // After a GOAWAY the gateway processes no new streams, so an unprocessed stream does not count as refused.
             streams.noteUnprocessed(isRefused: !isRetired && !session.isGoingAway)
         case .unknown: streams.endedWithoutResponse()
         case .delivered, .rejected, .unprocessed: break

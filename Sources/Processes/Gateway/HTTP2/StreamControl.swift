@@ -51,8 +51,8 @@ struct StreamControl: ~Copyable {
     /// Notes that a request reached its deadline.
     mutating func timedOut(sentAt: UInt32) { progress.timedOut(sentAt: sentAt) }
 
-    /// Notes that `late` of the `waiting` requests were late. A few lost responses have no effect; many lost responses
-    /// mean that the gateway is too slow.
+    /// Notes that `late` of the `waiting` requests were late. A few late requests have no effect. If many requests are
+    /// late, the gateway is too slow.
     mutating func timedOut(_ late: Int, of waiting: Int) {
         if late * 8 > waiting { budget.timedOut() }
     }
@@ -93,7 +93,7 @@ struct StreamControl: ~Copyable {
         }
     }
 
-    /// Counts recent 429 responses as gateway trouble, because they concern several devices.
+    /// Counts recent 429 responses as gateway trouble. Called when the gateway throttles several devices.
     mutating func slowDownForThrottling() { budget.slowDownForThrottling() }
 
     /// Notes that a push ended without a response.

@@ -7,7 +7,8 @@ import Transport
 @Loop final class StreamStrategy: ConnectionStrategy {
     private weak var extra: (any GatewayConnection)?
     private var isMixed = false
-    /// The maximum number of pushes per connection whose outcome a worker crash may make unknown.
+    /// The maximum number of pushes per connection that a worker may send before their outcomes are reported. If the
+    /// worker crashes, the outcomes of these pushes are unknown.
     private static let mostOfConnection = 2000
 
     /// Creates a connection from a stream whose TLS handshake is complete.

@@ -11,13 +11,14 @@ import Transport
     @Loop package protocol Owner: GatewayListener {
         /// A dial failed; the pool will retry by itself.
         func dialFailed(_ reason: String, refusedByPeer: Bool)
-        /// The delay after a failed dial is over, so a connection may be requested again.
+        /// A delay of dials is over, so a connection may be requested again. A failure or the dial rate had caused the
+        /// delay.
         func dialPauseEnded()
     }
 
     package private(set) var connections: [any GatewayConnection] = []
     /// The number of HTTP/2 connections to keep while there are pushes to send. The number of connections to a binary
-    /// gateway follows its pushes instead.
+    /// gateway depends on the pushes that wait for a connection.
     private var wanted = 1
     /// The maximum number of connections; applies even if the plan allows more connections.
     package var most = Int.max
@@ -57,8 +58,8 @@ import Transport
         else {
             let only = roomiest
             if lane == .bulk, only === reserved, only != nil {
-                // On a binary gateway, another connection will soon be available if dials do not fail, so bulk pushes
-                // wait for that connection.
+                // If a further connection to a binary gateway can soon be opened, bulk pushes wait for the further
+                // connection and do not use the reserved one.
                 if headroom > 0, !schedule.hasFailed, !schedule.isLongPause { return nil }
                 strategy?.releaseReservedConnection()
             }
@@ -116,7 +117,7 @@ import Transport
         for connection in connections { connection.close() }
     }
 
-    /// Counts recently throttled pushes as gateway trouble, because the gateway throttles several devices.
+    /// Counts recent 429 responses as gateway trouble. Called when the gateway throttles several devices.
     package func slowDownForThrottling() {
         for connection in connections { connection.slowDownForThrottling() }
     }
@@ -167,17 +168,19 @@ import Transport
     /// Whether the open connections and the dials in progress are fewer than the wanted connections.
     package var isShort: Bool { live.count + dialling < wanted + (lacksExtra ? 1 : 0) }
 
-    /// The number of pushes that one more connection would take; 0 if no further connection may be opened.
+    /// The number of pushes that the worker may hold for connections that are being dialled and for one further
+    /// connection.
     ///
-    /// Over HTTP/2 the number is 0, because streams become free within milliseconds. The window of a binary connection
-    /// stays full for seconds.
+    /// Over HTTP/2 the number is 0, because pushes need no further connection: streams become free within milliseconds.
+    /// The window of a binary connection can stay full for seconds.
     package var headroom: Int { demand?.headroom ?? 0 }
 
     /// The maximum number of pushes that have send credit and are not reported yet. If the worker crashes, the outcomes
     /// of these pushes are unknown.
     package var window: Int { strategy?.window(in: self) ?? Self.leastWindow }
 
-    /// Divides the pushes that the worker has checked out among the connections of a binary gateway.
+    /// Tells the strategy how many pushes the worker has checked out, so that several connections to a binary gateway
+    /// can share these pushes.
     package func share(_ pushes: @autoclosure () -> Int) {
         strategy?.share(pushes(), over: allowed)
     }
@@ -192,7 +195,7 @@ import Transport
     /// certificate.
     package var refusalsInARow: Int { schedule.refusalsInARow }
 
-    /// Whether the last dials have failed, so that no connection is dialled for a while.
+    /// Whether no connection is dialled for a while, because a dial or a connection has failed.
     var hasFailed: Bool { schedule.hasFailed }
 
     /// The maximum number of connections allowed now.
@@ -223,8 +226,8 @@ import Transport
     /// - Parameter waiting: the number of pushes without room on any connection. A binary gateway gets as many
     ///   connections as these pushes need. It also gets connections for open pushes that will probably return
     ///   unprocessed and be sent again.
-    /// - Returns: true if a dial has begun, or if no dial will begin for a long time. In both cases, the number of
-    ///   pushes changes that the worker may send or have checked out.
+    /// - Returns: true if a dial has begun, or if no dial will begin for a long time. In both cases, the worker may now
+    ///   send or check out a different number of pushes.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }

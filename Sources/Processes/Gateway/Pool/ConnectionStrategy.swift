@@ -15,9 +15,9 @@ import Transport
     /// Notes that a connection was added to the pool.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener)
 
-    /// Chooses the connection to reserve for the high lane if there are several connections. On any other connection, a
-    /// push of high priority would wait behind the pushes of a campaign. Over the binary interface, the push would also
-    /// wait for the reply to a bad token of the campaign.
+    /// Chooses the connection to reserve for the high lane if there are several connections. On another connection, a
+    /// push of high priority could wait behind bulk pushes. Over the binary interface, it could also wait for the reply
+    /// to a bulk push with a bad token.
     ///
     /// - Returns: the reserved connection; nil if no connection is reserved.
     func reservedConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)?
@@ -35,10 +35,11 @@ import Transport
     /// Returns the number of present connections and the need for more connections; nil if the governor chooses the
     /// number of connections.
     func demand(in pool: ConnectionPool) -> ConnectionDemand?
-    /// Divides the pushes that the worker has checked out among the connections.
+    /// Tells the strategy how many pushes the worker has checked out, so that several connections can share these
+    /// pushes.
     func share(_ pushes: @autoclosure () -> Int, over connections: Int)
     /// The maximum number of pushes that have send credit and are not reported yet: see ``ConnectionPool/window``.
     func window(in pool: ConnectionPool) -> Int
-    /// Whether a connection that takes no more pushes was useless, so that the next dial is delayed.
+    /// Whether a connection that takes no more pushes was useless. If so, the pool delays the next dial.
     func isUseless(_ retired: any GatewayConnection) -> Bool
 }

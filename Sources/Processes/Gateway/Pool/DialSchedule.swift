@@ -51,7 +51,7 @@ import FarmPolicy
         }
     }
 
-    /// Restarts with a new plan; `connections` are the connections of older plans.
+    /// Starts again with the dial rate and the delays of a new plan. `connections` are the connections of older plans.
     func apply(_ plan: GatewayPlan?, outdated connections: [any GatewayConnection]) {
         if let plan {
             rate.change(
@@ -108,7 +108,8 @@ import FarmPolicy
         backOff(after: connections)
     }
 
-    /// Notes, once per connection, that a connection which takes no more pushes was useless.
+    /// Notes that a connection takes no more pushes and was useless. Further calls for the same connection have no
+    /// effect.
     func recordUseless(_ connection: any GatewayConnection, connections: [any GatewayConnection]) {
         guard useless.insert(ObjectIdentifier(connection)).inserted else { return }
         countUseless(connections)
@@ -145,7 +146,8 @@ import FarmPolicy
         // Several connections may end at the same time. During the delay after a failure, further failures are not
         // counted.
         guard !hasFailed else { return }
-        // If a connection has worked since the last failure, the backoff begins again with this failure.
+        // If a connection has worked since the last failure, this failure counts as a first failure, so the delay is
+        // short.
         if hasServedSinceFailure(connections) { backOff.succeeded() }
         madeSinceFailure = []
         let wait = backOff.failed(using: &random)

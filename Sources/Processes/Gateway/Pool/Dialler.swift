@@ -10,7 +10,7 @@ import Transport
     private(set) var inProgress = 0
     /// The durations of the last successful dials.
     private var times: [Duration] = []
-    /// Counts the calls of ``dropAll()``.
+    /// The number of calls of ``dropAll()``. If this number changes during a dial, the dial is dropped.
     private var epoch = 0
 
     /// The shortest duration of the last successful dials; nil if no dial has succeeded yet.
