@@ -83,7 +83,7 @@ package import StoreProtocol
         try await connection.call(RESPCommand("TIME")).time ?? 0
     }
 
-    /// The hosts' registry entries of the last hour, by name.
+    /// Reads the registry entries of all hosts, sorted by name. An entry may have expired (see ``Host/endsIn``).
     package func hosts() async throws(RedisError) -> [Host] {
         let now = Int(try await time())
         let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).pairs

@@ -28,7 +28,7 @@ struct Backlog: Sendable {
     /// The reason for the app's pause, or nil when the app is not paused.
     var pause: String?
 
-    /// Pushes that can be sent now.
+    /// Pushes that are neither delayed nor paused, including pushes in flight and unsettled pushes.
     var due: Int { lanes.values.reduce(0) { $0 + $1.queued + $1.inFlight } + unsettled }
 
     /// The time that the backlog takes at the present rate, or nil when the rate is 0 or unknown.
@@ -56,8 +56,8 @@ struct Backlog: Sendable {
             }
             cursor = page.next
         }
-        // A push that was split or settled between the two reads is in only one of the two counts, so the difference
-        // may be negative.
+        // A push that was split or settled during this function is in only one of the two counts, so the difference may
+        // be negative.
         backlog.unsettled = max(0, load.open - inBatches)
         return backlog
     }

@@ -10,7 +10,7 @@ struct BanditReport {
     let seed: UInt64
     let courses: [(name: String, course: BanditSimulation.MeanResults)]
 
-    /// The maximum number of points of a curve. A longer run is drawn with every n-th point only.
+    /// The maximum number of points of a curve. If a run is longer, only every n-th point is drawn.
     private static let mostPoints = 1_000
 
     func text(_ style: TextStyle) -> String {

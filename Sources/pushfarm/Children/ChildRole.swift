@@ -25,7 +25,8 @@ enum ChildRole: String {
         ]
     }
 
-    /// A child writes to the coordinator's log file until the file is moved away.
+    /// A child inherits the coordinator's open log file. When the file was moved away, `reopen` opens a new file at the
+    /// same path.
     private static var logging: ChildLogging {
         let file = getenv(fileVariable).map { String(cString: $0) } ?? ""
         return ChildLogging(

@@ -58,8 +58,8 @@ import Transport
         throw .failed("the private Redis did not start within 10 s; its log is \(log)")
     }
 
-    /// The password that the last start has stored in the file, so that producers can keep it; a new password if the
-    /// file has none.
+    /// The password that an earlier start stored in the file. Producers can continue to use this password after a
+    /// restart. If the file has no password, the result is a new one.
     private static func password(in file: String) throws(CommandFailure) -> String {
         let known = StateFolder.tail(file, lines: 1)
         if known.utf8.count == 40, known.utf8.allSatisfy({ Self.alphabet.contains($0) }) { return known }
@@ -88,8 +88,8 @@ enum LocalSocket {
         return address.connect(descriptor) == 0
     }
 
-    /// A free port of 127.0.0.1: the wanted port, or any port.
-    /// - Returns: nil when no port is free.
+    /// Finds a free port of 127.0.0.1: the port `wanted`, or any port if `wanted` is 0.
+    /// - Returns: the port; nil if it is in use.
     @Loop static func freePort(_ wanted: UInt16 = 0) async -> UInt16? {
         let listener = try? await Listener(.tcp(host: "127.0.0.1", port: wanted), tls: nil) { $0.close() }
         defer { listener?.close() }

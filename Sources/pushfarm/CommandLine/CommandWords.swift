@@ -3,9 +3,10 @@ import PushModel
 
 /// The words of a command line, before they are parsed.
 enum CommandWords {
-    /// Moves negative numbers behind `--`. In `scale -1` and `rate demo -5/s`, the last word is a number and not
-    /// an option. The words that follow the number, up to the next option, move too. Directly after an option, the
-    /// number is that option's value.
+    /// Moves negative numbers to the end of the command line, after `--`, because the parser would take them for
+    /// options. In `scale -1` and `rate demo -5/s`, the last word is a number and not an option. The words that follow
+    /// the number, up to the next option, move too. A number directly after an option does not move, because it is the
+    /// option's value.
     static func arranged(_ words: [String]) -> [String] {
         // The simulator takes all words unchanged.
         guard words.first != "simulator", !words.contains("--"),
@@ -17,7 +18,7 @@ enum CommandWords {
         return words[..<start] + words[end...] + ["--"] + words[start..<end]
     }
 
-    /// Options without a value, of the commands that take a negative number.
+    /// The options that have no value, of all commands that accept a negative number.
     private static let flags: Set = ["--json", "--dry-run", "--wait", "--no-wait", "--local", "--force"]
 
     private static func isOpenOption(_ word: String) -> Bool {

@@ -40,7 +40,7 @@ enum ExitStatus: Int32 {
     }
 
     /// The parser's message without its suggestion, if the suggested option's name is not similar to the unknown
-    /// option. The parser also suggests a name of three letters that differs in all three letters.
+    /// option. For a name of three letters, the parser even suggests a name in which all three letters are different.
     private static func withoutDistantName(_ message: String) -> String {
         guard let hint = message.firstMatch(of: #/Unknown option '(.+?)'(. Did you mean '(.+?)'\?)/#),
             NearestWord.find(String(hint.1), among: [String(hint.3)]) == nil

@@ -13,9 +13,9 @@ struct OptionFault: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Options of numbers and times use these initializers. The word after an option of a number or a time is the
-/// value of the option even if the word begins with a minus sign. So the error for a negative value says what is
-/// wrong, and not that a value is missing.
+/// Initializers for options whose value is a number or a time. The next word on the command line is the value even if
+/// the word begins with a minus sign. So the error for a negative value says why the value is invalid. Otherwise the
+/// error would say that a value is missing.
 extension Option where Value: OptionValue {
     init(wrappedValue: Value, reads help: ArgumentHelp) {
         // With a transform, the parser does not show the default, so the default is added to the help here.

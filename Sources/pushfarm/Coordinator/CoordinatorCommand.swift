@@ -35,7 +35,8 @@ struct CoordinatorCommand: ParsableCommand {
         try configuration.requireApps()
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
-        // A successor inherits the log file from its predecessor.
+        // The standard error of a successor is already the log file, because the successor inherits it from its
+        // predecessor.
         let former = configuration.log.file == nil || successor ? nil : LogFile.keepStandardError()
         if let file = configuration.log.file {
             do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }

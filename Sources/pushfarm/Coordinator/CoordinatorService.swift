@@ -35,7 +35,8 @@ import Supervision
         options.memory = ProcessMemory.limitBytes
         options.isSuccessor = isSuccessor
         options.arguments = CommandLine.arguments.filter { $0 != "--successor" }
-        // systemd must watch the successor under its own process id.
+        // A successor must not inherit this variable, which contains the process id of this coordinator: systemd must
+        // watch the process id of the successor.
         options.variables = ProcessEnvironment.variables.filter { $0.key != "WATCHDOG_PID" }
             .map { "\($0.key)=\($0.value)" }
         options.setLogLevel = { FarmLog.level = $0 }

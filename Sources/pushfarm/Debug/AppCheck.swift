@@ -3,8 +3,8 @@ import StoreProtocol
 
 /// Checks the accounting of one app, and repairs it.
 ///
-/// An app has many records of finished jobs, and each record can be checked alone. The check reads the records of
-/// finished jobs a page at a time. The check compares only the records of unfinished jobs with the queues.
+/// An app may have many records of finished jobs. The check reads them page by page, because it can check each of them
+/// without other data. The check compares only the records of unfinished jobs with the queues.
 @Loop struct AppCheck {
     let app: String
     let shards: Int
@@ -17,11 +17,12 @@ import StoreProtocol
     /// The most repair passes. A repair may uncover another fault.
     private static let rounds = 5
 
-    /// Suspicious jobs: their counts are wrong, or the jobs changed while the check read them.
+    /// Jobs whose counts differ from the queues, and batches that are in no queue. A job or batch may be here only
+    /// because it changed while the check read it.
     private struct Discrepancies {
         var jobs: Set<String> = []
         var batches: Set<String> = []
-        /// Whether a single read of a shard proves a fault, so that no second read is needed.
+        /// Whether one request has proved a fault in a shard, so that the check need not be repeated.
         var isCertain = false
 
         var isEmpty: Bool { jobs.isEmpty && batches.isEmpty && !isCertain }
@@ -73,7 +74,8 @@ import StoreProtocol
         return words.count > 1 && words[0] == "batch" ? String(words[1]) : nil
     }
 
-    /// The job that a fault names. A job id may have spaces. A job in a queue may have no record.
+    /// The job that a fault names; nil if `jobs` does not contain the job. A job id may have spaces, so the function
+    /// tries every possible end of the id.
     private static func job(_ fault: String, among jobs: Set<String>) -> String? {
         guard fault.hasPrefix("job ") else { return nil }
         let rest = fault.dropFirst(4)
@@ -81,7 +83,7 @@ import StoreProtocol
             where: jobs.contains)
     }
 
-    /// The jobs in pages. The result has at least one page, which may be empty.
+    /// The jobs in pages. Without jobs, the result is one empty page, so that the queues are still checked.
     private static func pages(_ jobs: Set<String>) -> [[String]] {
         let all = jobs.sorted()
         return stride(from: 0, to: max(all.count, 1), by: wholeLimit).map {
@@ -129,8 +131,8 @@ import StoreProtocol
 
     // MARK: Checks in parts
 
-    /// Checks one shard after the other, so that no request blocks Redis for long. Repeats the check because the farm keeps
-    /// running.
+    /// Checks one shard after the other, so that no request blocks Redis for long. Because the farm keeps running, the
+    /// function repeats the check and returns only discrepancies that every pass has found.
     private func discrepancies(_ unsettled: Set<String>) async throws(CommandFailure) -> Discrepancies {
         var discrepancies = try await check(unsettled, isFirst: true)
         for _ in 1..<Self.passes where !discrepancies.isEmpty && !discrepancies.isCertain {
@@ -142,7 +144,7 @@ import StoreProtocol
         return discrepancies
     }
 
-    /// - Parameter isFirst: whether to check the records of all jobs in queues, too.
+    /// - Parameter isFirst: whether to check the records of all jobs in queues, and not only `jobs`.
     private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Discrepancies {
         var discrepancies = Discrepancies(batches: try await all { ScanBatches(cursor: $0) })
         var sums: [String: CheckAccountingPart.Sums] = [:]

@@ -10,7 +10,7 @@ struct CredentialCheck {
 
     private var name: String { "\(app.name) credentials" }
 
-    /// The findings and, if the app has one, the TLS identity for the gateway check.
+    /// The findings, and the TLS identity for the gateway check. The identity is nil if the app has none.
     func findings() -> (findings: [Finding], identity: TLSIdentity?) {
         switch app.credentials {
         case .key(let file, let id, let team):

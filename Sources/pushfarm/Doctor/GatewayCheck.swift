@@ -10,7 +10,8 @@ import Transport
 @Loop struct GatewayCheck {
     let app: AppConfiguration
     let identity: TLSIdentity?
-    /// The registry in Redis with the shared provider token of a signing key, or nil when no push can be tried.
+    /// The registry in Redis with the provider token that all hosts share. If nil, the check sends no push for an app
+    /// with a signing key.
     let registry: FarmRegistry?
     /// Whether to send one push to a token that cannot exist, even if the gateway is Apple's.
     let isLive: Bool

@@ -19,7 +19,7 @@ struct MachineCheck {
             advice: "Use a separate user, which is safer: User=pushfarm in the unit.")
     }
 
-    /// Files with secrets that every user can read.
+    /// One finding for each file that contains a secret and can be read by every user.
     private var openFiles: [Finding] {
         let files =
             configuration.apps.flatMap(\.credentialFiles)
@@ -31,7 +31,7 @@ struct MachineCheck {
         }
     }
 
-    /// The program that `pushfarm upgrade` would start.
+    /// A finding if `pushfarm upgrade` would refuse to start the program; else nil.
     private var program: Finding? {
         do throws(FileTrust.TrustProblem) {
             _ = try FileTrust.program(configuration.program ?? Executable.own)

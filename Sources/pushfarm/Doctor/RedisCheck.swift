@@ -72,7 +72,8 @@ import StoreProtocol
     }
 }
 
-/// Checks who can write to Redis, and so control the farm. Run this check after Redis has accepted this process.
+/// Checks who can write to Redis, because every user who can write to Redis controls the farm. Run this check only
+/// after a successful connection to Redis.
 struct RedisAccessCheck {
     let location: RedisLocation
 
@@ -102,7 +103,7 @@ struct RedisAccessCheck {
     }
 }
 
-/// Checks whether producers can submit jobs, and how.
+/// Checks whether the apps accept jobs, and whether Redis has the function with which producers submit jobs.
 @Loop struct AdmissionCheck {
     let client: FarmClient
 
@@ -112,7 +113,8 @@ struct RedisAccessCheck {
         for app in client.configuration.apps {
             let faults = try await client.call(FindDamage(shards: shards), app.name)
             findings += Self.findings(faults, of: app.name)
-            // The check of key types has already reported keys of the wrong type.
+            // The findings above already report the keys of the wrong type. The rest of the check needs keys of the
+            // right type.
             guard faults.wrongTypes.isEmpty else { continue }
             guard let full = try await client.call(ReadAppState(), app.name).full else { continue }
             findings.append(

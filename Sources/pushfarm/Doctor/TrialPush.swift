@@ -12,7 +12,7 @@ import Transport
     enum Outcome: Equatable {
         case accepted
         case refused(status: UInt16, reason: String)
-        /// No response came. The text is the reason for that.
+        /// No response came. The text says why.
         case none(String)
     }
 
@@ -46,7 +46,8 @@ import Transport
         }
     }
 
-    /// The simulator's prefix of bad tokens, then random bytes. No gateway knows a token with this prefix.
+    /// The prefix by which the simulator recognizes bad tokens, followed by random bytes. No gateway knows a token with
+    /// this prefix.
     private static func token() -> [UInt8] { [0xBA, 0xD0, 0, 0] + SecureRandom.bytes(28) }
 
     private func sendWhenReady() {
@@ -66,7 +67,7 @@ import Transport
     private func finish(_ outcome: Outcome) {
         waiting?.resume(returning: outcome)
         waiting = nil
-        // A connection must not be closed within its own callback.
+        // A connection must not be closed within its own callback, so another task closes it.
         let connection = connection
         self.connection = nil
         Loop.task { connection?.close() }
@@ -99,7 +100,7 @@ import Transport
     }
 }
 
-/// The meaning of the response to a ``TrialPush`` for an app's configuration, with advice.
+/// Turns the response to a ``TrialPush`` into a finding about the app's configuration, with advice.
 struct TrialFinding {
     let app: AppConfiguration
 

@@ -30,8 +30,8 @@ struct ChangeReport: Sendable {
     var head: [JSONValue.Field] = []
 
     /// Makes a lasting change, notifies the coordinators and shows the result.
-    /// - Parameter change: fills in the lines. Returns the words for the audit log, or nil when no coordinator needs a
-    /// notification.
+    /// - Parameter change: makes the change and adds the lines of the report. Returns the words for the audit log, or
+    ///   nil when no coordinator needs a notification.
     /// - Throws: status 3 when a host has not replied. That host applies the change at its next read of Redis.
     static func make(
         _ command: String, isDryRun: Bool, _ configuration: Configuration, _ console: Console,

@@ -11,8 +11,8 @@ extension OperatorClient {
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
     }
 
-    /// Tells every coordinator to apply a change that was just stored in Redis. The change is valid even without their
-    /// replies: a coordinator that misses the message reads the change within two seconds.
+    /// Tells every coordinator to apply a change that was just stored in Redis. The change is valid even if
+    /// coordinators do not reply: a coordinator that misses the message reads the change within two seconds.
     /// - Parameter words: the change, for the audit log.
     static func refreshHosts(
         _ words: [String], _ client: FarmClient, _ console: Console

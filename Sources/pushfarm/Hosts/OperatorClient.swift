@@ -11,7 +11,7 @@ import StoreProtocol
     let configuration: Configuration
     let options: OperatorOptions
     let console: Console
-    /// How long to wait for replies without `--timeout`.
+    /// How long to wait for replies if the user does not set `--timeout`.
     var defaultTimeout = Duration.seconds(60)
 
     /// The replies of the hosts, and the hosts that did not reply.
@@ -29,7 +29,7 @@ import StoreProtocol
     }
 
     /// - Parameters:
-    ///   - hosts: the hosts, or nil for all living hosts.
+    ///   - host: the host, or nil for all living hosts.
     ///   - oneByOne: whether a host gets the command only after the previous host is done.
     func carryOut(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, oneByOne: Bool = false

@@ -46,7 +46,8 @@ struct CancelCommand: FarmCommand {
     var dryRun = false
 
     func validate() throws {
-        // A time in the last hour counts as now. An older time is probably an error, and a cancel cannot be undone.
+        // A time in the last hour counts as now. An older time is refused: it is probably an error, and a cancel cannot
+        // be undone.
         if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
             throw ValidationError(
                 "The time of --expire-at is long past; to cancel now, leave the option out.")

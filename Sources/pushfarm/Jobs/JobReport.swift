@@ -1,14 +1,14 @@
 import FarmLogging
 import StoreProtocol
 
-/// Prints job records as one JSON document each, or as a table for people.
+/// Prints each job record as a JSON document, or as a table for people.
 struct JobReport {
     let jobRecords: [JobRecord]
     let console: Console
     /// The reasons why pushes of an open job are delayed.
     var delays: [String] = []
 
-    /// - Throws: status 1 when a job is finished and not every push was delivered.
+    /// - Throws: status 1 when a finished job has malformed pushes or accepted pushes that were not delivered.
     func show() throws(CommandFailure) {
         for jobRecord in jobRecords {
             console.show(

@@ -101,7 +101,7 @@ struct JobsCommand: FarmCommand {
         return table.text(style)
     }
 
-    /// The table, with an extra line for each job whose pushes are delayed.
+    /// The table of the jobs, followed by a line for each job whose pushes are delayed.
     static func text(
         running jobs: [RunningJobs.Job], stuck: Bool, at now: Int64, _ style: TextStyle
     ) -> String {

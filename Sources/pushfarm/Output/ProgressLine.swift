@@ -22,8 +22,8 @@ struct TerminalLine {
     }
 }
 
-/// The progress, the rate and the remaining time. The line is shown on a terminal and, if wanted, as plain lines
-/// elsewhere.
+/// A line with the progress, the rate and the remaining time. On a terminal, the line is overwritten. If standard error
+/// is not a terminal, plain lines can be written from time to time.
 struct ProgressLine {
     private let title: String
     private let total: Int

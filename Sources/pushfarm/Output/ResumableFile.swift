@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file to which a command adds lines, and continues after an interruption. The command saves the number of valid
-/// bytes in another file.
+/// A file to which a command adds lines. After an interruption, the same command can continue the file. The command
+/// saves the number of valid bytes in another file.
 final class ResumableFile {
     let path: String
     /// The work of the command, such as "screening", for messages.

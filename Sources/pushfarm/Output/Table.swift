@@ -21,7 +21,7 @@ struct Table {
 
         init(stringLiteral text: String) { self.init(text) }
 
-        /// A number in few columns. A number other than 0 has the colour.
+        /// A number in few columns. The colour applies only to a number other than 0.
         static func number(_ value: Int, _ paint: Paint? = nil) -> Cell {
             Cell(Figures.short(value), value == 0 ? nil : paint)
         }

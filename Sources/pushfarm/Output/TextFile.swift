@@ -29,7 +29,8 @@ enum TextFile {
     /// The path and the last error of the system.
     static func failure(_ path: String) -> String { "\(path): \(String(cString: strerror(errno)))" }
 
-    /// Writes all bytes, also to a pipe that is full for a while. Returns false on an error, with the reason in `errno`.
+    /// Writes all bytes. Waits while the output is a pipe that is full. Returns false on an error, with the reason in
+    /// `errno`.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var done = 0
@@ -170,7 +171,7 @@ struct TextSink: ~Copyable {
     }
 
     private func failure() -> CommandFailure {
-        // The reader has closed the pipe, as head does. The command ends without a message.
+        // The reader has closed the pipe, as `head` does. The command ends without a message.
         if path == nil, errno == EPIPE { return .failed() }
         return .failed(TextFile.failure(path ?? "standard output"))
     }

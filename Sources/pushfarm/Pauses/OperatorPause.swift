@@ -52,7 +52,7 @@ import StoreProtocol
     private func pause(app: String, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
         let by = OperatorName.current
         var pause = try await client.call(ReadAppState(), app).pause
-        // A pause by the farm becomes a pause by the operator.
+        // If the farm itself has paused the app, this pause becomes a pause by the operator.
         var changed = pause?.by == nil
         if changed, !isDryRun {
             let text = "by operator \(by)" + (reason.isEmpty ? "" : ": \(reason)")
@@ -109,7 +109,7 @@ import StoreProtocol
         return .init(target: .app(app), changed: changed, text: text)
     }
 
-    /// Returns quarantined work to the queues: one job with its batches, or all jobs and batches of an app.
+    /// Returns quarantined work to the queues: one job with its batches, or all jobs, tokens and batches of an app.
     func endQuarantine(_ target: PauseTarget) async throws(CommandFailure) -> ChangeReport.Line {
         let app = target.app
         guard case .job(let job, _) = target else {

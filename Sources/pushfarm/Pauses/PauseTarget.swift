@@ -1,6 +1,6 @@
 import PushModel
 
-/// The thing that a command pauses or resumes.
+/// The app, shard, job or token that a command pauses or resumes.
 enum PauseTarget: Sendable {
     case app(String)
     case shard(Int, app: String)
@@ -22,7 +22,7 @@ enum PauseTarget: Sendable {
         }
     }
 
-    /// The target's field in a report beside `app`, or nil for an app.
+    /// The field that names the target in a report, after the field `app`; nil for an app.
     var field: JSONValue.Field? {
         switch self {
         case .app: nil

@@ -77,7 +77,7 @@ struct ResumeCommand: ParsableCommand {
         }
     }
 
-    /// The host or worker with the given name, or nil when the name means an app, a job or all.
+    /// The host or worker with the given name, or nil when no living host has this name.
     private func hostOfName() throws -> OperatorTarget? {
         guard let name = subject.name, name != "all", subject.app == nil, subject.shard == nil,
             let target = OperatorTarget(argument: name)

@@ -55,7 +55,7 @@ extension SubjectOptions {
     /// - Parameters:
     ///   - options: the command's own options, for the audit log.
     ///   - takesHosts: whether the command also accepts a host's name. The caller has already handled the names of
-    ///     living hosts, so this parameter only changes the error message for an unknown name.
+    ///     living hosts. Here the parameter only decides whether the error message for an unknown name lists the hosts.
     ///   - head: returns the first fields of the JSON output.
     func change(
         _ verb: String, _ common: CommonOptions, options: [String] = [], takesHosts: Bool = false,
@@ -102,7 +102,7 @@ extension SubjectOptions {
         }
     }
 
-    /// The app that a name or `--app` selects, or all apps.
+    /// The app that the argument or `--app` names, or all apps if the argument is `all`.
     @Loop private func apps(_ client: FarmClient) async throws(CommandFailure) -> [String] {
         if (name ?? app) == "all" { return try await client.apps() }
         let chosen = try await client.chosenApp(name ?? app)

@@ -130,8 +130,8 @@ struct PushCommand: ParsableCommand, Sendable {
         }
         if let first = malformed.first {
             let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
-            // If the tokens come from a file, the job contains only the file's valid tokens. Tokens on the
-            // command line must all be valid.
+            // If the tokens come from a file, the farm sends pushes to the valid tokens and ignores the others. If the
+            // tokens are on the command line, all of them must be valid.
             guard list.tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
             console.note(
                 "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"

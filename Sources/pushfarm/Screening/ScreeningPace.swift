@@ -2,7 +2,7 @@
 struct ScreeningPace {
     private let rate: Int
     private var due: ContinuousClock.Instant?
-    /// The most time that later submissions may catch up after a late submission.
+    /// If a submission is late, later submissions may exceed the rate to make up for this much lost time at most.
     private static let slack = Duration.milliseconds(200)
 
     init(rate: Int) { self.rate = rate }

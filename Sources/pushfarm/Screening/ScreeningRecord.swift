@@ -2,8 +2,8 @@
 /// space between them.
 struct ScreeningRecord: Equatable, Sendable {
     var app: String
-    /// The part that all job ids of this screening have in common. Each screening of a file has a different
-    /// part, so its job ids are not duplicates.
+    /// The part that all job ids of this screening have in common. Each screening of a file has a different part, so
+    /// that the farm does not refuse its jobs as duplicates.
     var run: String
     /// The fingerprint of the token file.
     var fingerprint: UInt64

@@ -3,10 +3,10 @@ import StoreProtocol
 
 /// The submitted chunks with the facts from events and job records. Owns no connection and no clock.
 ///
-/// Only failures have an event, so a token without an event was delivered. When a job has finished, the
-/// tracker compares the job's number of deliveries with its number of tokens without an event. If the two
-/// numbers are equal, no event was missed, so the tokens without an event count as delivered. The tracker
-/// also keeps events of unknown chunks, because an earlier process may have submitted these chunks.
+/// Only failures have an event, so a push without an event was delivered, unless the event was missed. When a job has
+/// finished, the tracker compares the job's number of deliveries with its number of tokens without an event. If the two
+/// numbers are equal, no event was missed, so the tokens without an event count as delivered. The tracker also keeps
+/// events of unknown chunks, because an earlier process may have submitted these chunks.
 struct ScreeningTracker {
     private struct Chunk {
         let tokens: [String]
@@ -17,8 +17,8 @@ struct ScreeningTracker {
     private struct TokenFacts {
         var failure: (reason: String, cause: String?)?
         var invalid: String?
-        /// When the token became invalid, in Unix seconds. If the event does not say when, the time of the
-        /// event.
+        /// When the token became invalid, in Unix seconds. If the event does not contain this time, `since` is the time
+        /// of the event.
         var since: Int64 = 0
     }
 
@@ -77,13 +77,14 @@ struct ScreeningTracker {
     /// Whether events arrived for chunks that are not open yet because an earlier process submitted them.
     var hasUnknownChunks: Bool { chunkFacts.keys.contains { chunks[$0] == nil } }
 
-    /// - Parameter since: an event position before the job was submitted.
+    /// - Parameter since: a position in the event stream that is before all events of the job.
     mutating func open(_ chunk: Int, _ tokens: [String], since: String) {
         chunks[chunk] = Chunk(tokens: tokens, since: since)
         openTokens += tokens.count
     }
 
-    /// Records that the chunk's job is finished. The caller must have recorded all events of the job before.
+    /// Records that the chunk's job is finished. Before the caller closes the chunk, it must record all events of the
+    /// job.
     mutating func ended(_ chunk: Int, delivered: Int) {
         if !done.contains(chunk) { chunkFacts[chunk, default: ChunkFacts()].delivered = delivered }
     }

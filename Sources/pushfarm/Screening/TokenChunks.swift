@@ -2,7 +2,8 @@ import PushModel
 
 /// The tokens of a file in chunks. Each token appears once, and the same file always gives the same chunks.
 ///
-/// Duplicates are detected among ``portion`` tokens at a time, so a longer file is read several times.
+/// A hash divides the tokens into parts of about ``portion`` tokens, so that duplicates are in the same part. The file
+/// is read once for each part.
 struct TokenChunks: ~Copyable {
     struct Chunk: Equatable, Sendable {
         /// The chunk's number, from 0.

@@ -61,7 +61,8 @@ enum ScreenedLine: Equatable {
     case token([UInt8])
     case malformed(reason: String)
 
-    /// Reads the first word as the token. Later words are ignored, as in the files that a screening writes.
+    /// Reads the first word as the token. Later words are ignored, so a screening can also read the files that an
+    /// earlier screening wrote.
     init(_ text: Substring) {
         guard let word = text.split(maxSplits: 1, whereSeparator: \.isWhitespace).first, word.first != "#"
         else {
@@ -76,7 +77,7 @@ enum ScreenedLine: Equatable {
     }
 }
 
-/// The tokens seen so far, of one part of all tokens.
+/// The tokens seen so far. A hash divides all tokens into parts, and this set contains only tokens of one part.
 ///
 /// The set has a 128-bit hash of each token. Among a million tokens, two different tokens have the same hash
 /// with a probability of 10⁻²⁷.

@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Moves a shard to another host: the owner drains the shard first.
+/// Moves a shard to another host. Before the move, the present owner drains the shard.
 struct ShardMove: Sendable {
     let shard: Int
     /// The new host, or nil when the farm chooses the host.
@@ -71,7 +71,7 @@ struct ShardMove: Sendable {
         repeat {
             outcome.owners = try await owners(names, client)
             if outcome.isDone { break }
-            // Redis sends no notification when a lease changes its owner.
+            // Redis sends no notification when a lease changes its owner, so the command polls.
             try? await Loop.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < deadline
         return outcome

@@ -6,8 +6,8 @@ import PushModel
 /// reason; the time since which the token is invalid, in Unix seconds; topic; environment. One space
 /// separates two words.
 ///
-/// The reader accepts any white space, a time in ISO 8601 or as a duration before now, and a line without the
-/// last words. The word "-" stands for an unknown topic.
+/// The reader also accepts other white space between the words, a time in ISO 8601 or as a duration before now, and a
+/// line in which the last words are missing. The word "-" stands for an unknown topic.
 struct SuppressionLine: Equatable, Sendable {
     var token: [UInt8]
     var reason: SuppressionReason

@@ -90,7 +90,7 @@ import StoreProtocol
         }
     }
 
-    /// Suppresses tokens, in portions. Skips tokens whose record in the list is already equal. With
+    /// Suppresses tokens, in portions. Skips tokens whose new record would change nothing in the list. With
     /// `isRemoval`, removes the tokens that are suppressed.
     mutating func write(_ lines: [SuppressionLine], isRemoval: Bool = false) async throws(CommandFailure) {
         let limit = settings?.suppressionLimit(shards: shards) ?? Retention().suppressed

@@ -58,7 +58,8 @@ struct UnconfirmedOptions: ParsableArguments {
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
-    /// - Parameter done: the past action, such as `applied`. The word is also the name of the count in `--json`.
+    /// - Parameter done: the word for the finished action, such as `applied`. With `--json`, the word is the name of
+    ///   the count.
     func perform(_ step: ResolveUnconfirmed.Step, done: String) throws {
         let configuration = try common.load()
         let app = try configuration.chosenApp(app)

@@ -26,7 +26,7 @@ struct TopModel {
     /// The time since which Redis is unreachable, in Unix milliseconds of this host's clock.
     private(set) var awaySince: Int64?
     private(set) var awayReason = ""
-    /// The outcomes per job at the last snapshot, with the time of the snapshot.
+    /// For each job, the number of pushes that had an outcome at the last snapshot, and the time of the snapshot.
     private var settled: [String: (count: Int, at: Int64)] = [:]
 
     var view: TopView { stack[stack.count - 1] }
@@ -85,7 +85,8 @@ struct TopModel {
         }
     }
 
-    /// The job that the reader views alone. The job may be outside the latest jobs of its app.
+    /// The job that the reader views alone. This job may not be among the latest jobs of its app, so it must be read
+    /// separately.
     var wantsJob: (app: String, id: String)? {
         if case .job(let app, let id) = view { (app, id) } else { nil }
     }

@@ -75,7 +75,8 @@ import StoreProtocol
         terminal.draw(screen.lines, columns: screen.columns)
     }
 
-    /// The most apps, and the most jobs per app, to read. A read must not take longer than the time between two reads.
+    /// The maximum number of apps whose jobs are read, and the maximum number of jobs per app. With more jobs, a read
+    /// could take longer than the time between two reads.
     private static let mostApps = 10
     private static let mostJobs = 40
 

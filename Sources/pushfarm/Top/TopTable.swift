@@ -3,9 +3,10 @@ struct TopTable {
     struct Column {
         let title: String
         var isRight = true
-        /// Columns with a higher number are left out first. A column with rank 0 always stays.
+        /// If the screen is too narrow, columns with a higher rank are left out first. A column with rank 0 always
+        /// stays.
         var rank = 0
-        /// Whether the column shows a trend in the remaining width.
+        /// Whether the column shows a trend, which fills the width that other columns leave free.
         var isTrend = false
         /// The largest width in columns. Longer texts are cut.
         var most = 24

@@ -8,7 +8,7 @@ import Foundation
     var onKeys: @Loop ([TopKey]) -> Void = { _ in }
     /// Called when the window size has changed.
     var onResize: @Loop () -> Void = {}
-    /// Called when the terminal was closed.
+    /// Called when the terminal was closed or when a signal asks this process to end.
     var onEnd: @Loop () -> Void = {}
 
     private let descriptor: Int32
@@ -23,7 +23,7 @@ import Foundation
     /// Returns nil when standard input or output is not a terminal.
     init?() {
         guard Terminal.isTerminal(0), Terminal.isTerminal(1), let name = ttyname(1) else { return nil }
-        // Opens a separate file description, because its flags must not change the shell's description.
+        // Opens the terminal again. With the inherited descriptor, O_NONBLOCK would also apply to the shell.
         descriptor = open(name, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         var settings = termios()
         guard descriptor >= 0, tcgetattr(descriptor, &settings) == 0 else { return nil }
