@@ -19,8 +19,8 @@ package struct GatewayProtocol: Sendable {
     let shortestLife: Duration
     /// How many connections one worker may dial per minute; nil means no limit.
     let dialsPerMinute: Int?
-    /// The maximum number of concurrent dials after the gateway has accepted the credentials; nil means one dial for
-    /// each allowed connection. Before the gateway accepts the credentials, one dial runs at a time.
+    /// The maximum number of concurrent dials; nil means one dial for each allowed connection. If this value is not
+    /// nil, only one dial runs at a time until the gateway has accepted the credentials.
     let dialsAtOnce: Int?
     /// Creates a strategy for the connections of one plan.
     let makeStrategy: @Loop @Sendable () -> any ConnectionStrategy

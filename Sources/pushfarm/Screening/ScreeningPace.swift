@@ -2,7 +2,8 @@
 struct ScreeningPace {
     private let rate: Int
     private var due: ContinuousClock.Instant?
-    /// If a submission is late, later submissions may exceed the rate to make up for this much lost time at most.
+    /// If a submission is late, later submissions may exceed the rate to make up for at most this much of the lost
+    /// time.
     private static let slack = Duration.milliseconds(200)
 
     init(rate: Int) { self.rate = rate }

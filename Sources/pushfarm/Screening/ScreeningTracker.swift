@@ -3,10 +3,10 @@ import StoreProtocol
 
 /// The submitted chunks with the facts from events and job records. Owns no connection and no clock.
 ///
-/// Only failures have an event, so a push without an event was delivered, unless the event was missed. When a job has
-/// finished, the tracker compares the job's number of deliveries with its number of tokens without an event. If the two
-/// numbers are equal, no event was missed, so the tokens without an event count as delivered. The tracker also keeps
-/// events of unknown chunks, because an earlier process may have submitted these chunks.
+/// Only failures cause an event. So a push without an event was delivered, if the tracker has got all events of the
+/// job. When a job has finished, the tracker compares the job's number of deliveries with its number of tokens without
+/// an event. If the two numbers are equal, no event was missed, so the tokens without an event count as delivered. The
+/// tracker also keeps events of unknown chunks, because an earlier process may have submitted these chunks.
 struct ScreeningTracker {
     private struct Chunk {
         let tokens: [String]

@@ -45,8 +45,8 @@ struct GovernorTests {
         #expect(bench.steps.isEmpty)
         bench.elapse(1) { _ in }
         #expect(bench.steps == [.init(from: 1, to: 2, cause: .blocked)])
-        // The step settles for 4 s, and then its gain is measured for 2 s.
-        // The measured seconds also count as observed seconds for the next step.
+        // After the first step, the scale waits for 4 s and then measures the gain for 2 s. The load in these 2 s is also the
+        // reason for the next step, so the next step follows at once.
         bench.elapse(28) { _ in }
         #expect(bench.steps.count == 1)
         bench.elapse(1) { _ in }

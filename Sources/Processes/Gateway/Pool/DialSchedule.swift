@@ -90,7 +90,7 @@ import FarmPolicy
         endPause()
     }
 
-    /// Whether a connection that was opened since the last failure works.
+    /// Whether the gateway has accepted the credentials on a connection that was opened since the last failure.
     func hasServedSinceFailure(_ connections: [any GatewayConnection]) -> Bool {
         connections.contains { $0.isProven && madeSinceFailure.contains(ObjectIdentifier($0)) }
     }
