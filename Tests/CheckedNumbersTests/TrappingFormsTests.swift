@@ -2,11 +2,11 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Forbids code that can trap on a byte from outside and so end the process.
+/// Forbids code that can trap on bytes from outside. A trap ends the process.
 struct TrappingFormsTests {
     private static let package = Repository.root.path
 
-    /// Targets that read no foreign bytes, or read foreign bytes only in tests.
+    /// Targets that read no bytes from other processes, except in tests.
     private static let exempt: Set<String> = ["CheckedNumbers", "Failpoints", "Simulator"]
 
     @Test func `conversions that trap or have no bound do not compile with CheckedNumbers`() async throws {
@@ -51,7 +51,8 @@ struct TrappingFormsTests {
         #expect(manifest.contains(/name: "pushfarm"[\s\S]*?swiftSettings: checked/))
     }
 
-    /// Checks a rule that the compiler cannot check. `make lint` has the same rule.
+    /// Finds `first!`, `try!`, `uniqueKeysWithValues` and similar forms, which the compiler accepts. `make lint` finds
+    /// them too.
     @Test func `no code unwraps a value that foreign bytes may lack`() throws {
         let rule = #/\.(?:first|last|min\(\)|max\(\)|popLast\(\))!|\btry!|uniqueKeysWithValues/#
         let place = Self.package + "/Sources"

@@ -2,13 +2,14 @@ import APNs
 import BinaryProtocol
 import RandomTesting
 
-/// A binary gateway without a connection. The gateway records the true outcome of each push for comparison.
+/// A simulated binary gateway that gets its bytes from the test. It records which pushes it accepts and refuses, so
+/// that a test can compare this record with the outcomes of the exchange.
 final class BinaryPeer {
     typealias Instant = ContinuousClock.Instant
 
     enum Kind { case good, bad, failing }
 
-    /// The last reply and the end of a connection.
+    /// When the gateway sends its last reply, and when it closes the connection.
     struct PlannedClose {
         var replyAt: Instant
         var reply: BinaryReply?
@@ -26,7 +27,7 @@ final class BinaryPeer {
     private let delay: () -> Duration
 
     /// - Parameters:
-    ///   - kind: returns the kind of the push with a serial number.
+    /// - kind: returns whether the push with a serial number is good, bad or failing.
     ///   - delay: returns the delay of the next reply.
     init(kind: @escaping (UInt32) -> Kind, delay: @escaping () -> Duration) {
         (self.kind, self.delay) = (kind, delay)

@@ -6,28 +6,30 @@ import Transport
 
 @testable import Gateway
 
-/// Pushes over several binary connections to gateways in memory, on one seed and one simulated clock. Bytes are cut anywhere and
-/// arrive late, tokens are bad, gateways shut down, close without a reply, or read slowly. Unprocessed pushes and pushes with an
+/// Simulates pushes over several binary connections to gateways in memory. All random events come from one seed, and
+/// the clock is simulated. Bytes arrive late and in random parts, tokens are bad, and gateways shut down, close without
+/// a reply, or read slowly. Unprocessed pushes and pushes with an
 /// unknown outcome are sent again, until every push has its outcome.
 final class BinarySimulation {
     struct Troubles: OptionSet {
         let rawValue: Int
-        /// One token in ten is bad.
+        /// One token in ten is bad, and about one push in a hundred fails with a processing error.
         static let badTokens = Troubles(rawValue: 1)
         static let shutdowns = Troubles(rawValue: 2)
         static let closes = Troubles(rawValue: 4)
-        /// The gateway's system accepts bytes only from time to time.
+        /// The gateway's operating system accepts bytes only from time to time.
         static let slowness = Troubles(rawValue: 8)
-        /// The program stalls for seconds, while replies wait.
+        /// The worker's process stalls for seconds, while replies wait in the socket.
         static let pauses = Troubles(rawValue: 16)
         static let retirement = Troubles(rawValue: 32)
-        /// The gateway reads few of the bytes that its system has received.
+        /// The gateway's program reads few of the bytes that its operating system has received.
         static let laziness = Troubles(rawValue: 64)
-        /// Connections always close without a reply after a hundred pushes.
+        /// Each connection closes without a reply after the gateway has accepted a hundred pushes.
         static let earlyCloses = Troubles(rawValue: 128)
         /// The gateway's program stalls for seconds and neither reads nor replies.
         static let starvation = Troubles(rawValue: 256)
-        /// Replaces the generic method of `OptionSet`. It is faster, and every step of the simulation calls it.
+        /// Replaces the generic method of `OptionSet`, which is too slow: every step of the simulation calls this
+        /// method.
         func contains(_ other: Troubles) -> Bool { rawValue & other.rawValue == other.rawValue }
 
         static let all: Troubles = [
@@ -38,22 +40,22 @@ final class BinarySimulation {
     /// When a gateway's TLS layer replies to key updates.
     private enum ResponseTime: CaseIterable {
         case never, whenRead
-        /// The gateway replies to a key update request when it reads the next request.
+        /// The gateway replies to a key update request when it reads the next key update request.
         case oneLater
     }
 
     private final class Link {
         let exchange: BinaryExchange
         let peer: BinaryPeer
-        /// The bytes at each stage of their way: in the program's buffers, in the socket, and received by the peer's system but
-        /// not read by the peer's program.
+        /// The sent bytes by place. `queued`: in the worker's buffers. `flying`: in the socket. `unread`: received by
+        /// the gateway's system, but not read by its program.
         var queued: [UInt8] = []
         var flying: [UInt8] = []
         var unread: [UInt8] = []
         var reply: [UInt8] = []
         var sent: [UInt32: Bool] = [:]
-        /// Three positions in the sent bytes: the end of the bytes given to the socket, the end of the bytes that the peer has
-        /// read, and each key update request.
+        /// Positions in the sent bytes. `handed`: the end of the bytes that the exchange has written. `read`: the end
+        /// of the bytes that the gateway has read. `questions`: each key update request.
         var handed = 0
         var read = 0
         var questions: [Int] = []
@@ -100,7 +102,7 @@ final class BinarySimulation {
         return serial % 10 == 3 ? .bad : serial % 97 == 5 ? .failing : .good
     }
 
-    // MARK: The whole of it
+    // MARK: Run
 
     func run() throws {
         var steps = 0
@@ -120,7 +122,7 @@ final class BinarySimulation {
         if links.count < 6, !waiting.isEmpty, chance(3) { open() }
         for link in links {
             move(link, isCalm: isCalm)
-            // While the program stalls, only the network moves bytes.
+            // While the worker's process stalls, only the network and the gateway move bytes.
             guard !isPause else { continue }
             try receive(link)
             guard !link.exchange.hasEnded else { continue }
@@ -155,7 +157,8 @@ final class BinarySimulation {
         if troubles.contains(.shutdowns), chance(300) { link.peer.shutDown(at: now) }
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
-        // The exchange can notice a stall only if the gateway replies to key updates.
+        // The exchange notices a stalled gateway by missing replies to key updates. So only a gateway that usually
+        // replies to key updates may stall.
         if troubles.contains(.starvation), chance(300), settings.asksIfRead, responses != .never,
             link.standsStillUntil == nil
         {
@@ -182,14 +185,15 @@ final class BinarySimulation {
                 guard isRetry, settings.command == .simple else {
                     throw BrokenInvariant(description: "room, and a push is not taken")
                 }
-                // The push waits until a connection has no other push in flight.
+                // With command 0, a push with an unknown outcome is sent again only over a connection without other
+                // pushes in flight.
                 return waiting.insert(serial, at: 0)
             }
             link.sent[serial] = true
         }
     }
 
-    /// Ends the program's turn: the socket accepts a part of the bytes.
+    /// Writes to the socket, as at the end of a turn of the event loop. The socket may accept only a part of the bytes.
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
             link.exchange.bytesSent(allBut: 0, at: now)
@@ -223,7 +227,7 @@ final class BinarySimulation {
         if let until = link.standsStillUntil {
             if until > now { return }
             link.standsStillUntil = nil
-            // The gateway may read received bytes before it notices that its reply is due.
+            // After a stall, the gateway may read received bytes before it sends a reply that is due.
             if chance(2), let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
         } else if let reply = link.peer.takeReply(at: now) {
             link.reply += reply.bytes
@@ -234,7 +238,7 @@ final class BinarySimulation {
         Self.move(count, from: &link.unread, to: &part)
         link.peer.read(part, at: now)
         link.read += part.count
-        // A closed gateway reads no bytes.
+        // A gateway that has closed the connection does not reply to key updates.
         guard link.peer.plannedClose.map({ $0.closesAt > now }) ?? true else { return }
         let questionsRead = link.questions.count { $0 <= link.read }
         switch responses {

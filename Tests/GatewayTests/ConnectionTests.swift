@@ -37,11 +37,11 @@ import Transport
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<5)
             try await gateway.requests.wait(until: 5)
-            // A DATA frame on stream 0.
+            // A DATA frame on stream 0, which HTTP/2 forbids.
             [0, 0, 1, 0, 0, 0, 0, 0, 0, 0].withUnsafeBufferPointer { (bytes: UnsafeBufferPointer<UInt8>) in
                 gateway.stream.write(UnsafeRawBufferPointer(bytes))
             }
-            // The sender gets these pushes in the turn of the event loop in which the connection fails.
+            // The sender gets the pushes 5 to 9 in the same turn of the event loop in which the connection fails.
             gateway.stream.setNeedsFlush()
             sender.push(5..<10)
             #expect(try await sender.ended.next() != "")
@@ -55,7 +55,8 @@ import Transport
     @Test func `the reported room matches what send accepts`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil) { $0.maxConcurrentStreams = 2 }
-            // The reported room must be correct when each push is settled, even while the session still processes events.
+            // The sender uses the reported room as soon as a push is settled. The session may still process events at
+            // this moment, but the room must already be correct.
             sender.onSettled = { _, _ in sender.loopTurnEnded() }
             gateway.onInput = { [unowned gateway] in
                 for number in stride(from: 1, through: gateway.session.newestStream, by: 2) {
@@ -155,7 +156,8 @@ import Transport
             try await gateway.requests.wait(until: 1)
             gateway.respond(1, "200")
             gateway.stream.sendNow()
-            // The response is in the socket, but the event loop has not read it yet.
+            // The response is in the socket, but the event loop has not read it. `poll` must read it before it checks
+            // the deadline.
             let connection = try #require(sender.connection as? APNsConnection)
             connection.poll(at: .now + .seconds(60))
             #expect(sender.delivered == 1)
@@ -167,8 +169,8 @@ import Transport
             let (gateway, sender) = try await RawGateway.connect(token: nil, timeout: .milliseconds(50))
             sender.push(0..<3)
             try await gateway.requests.wait(until: 3)
-            // The gateway responds at the moment of the deadline.
-            // So the worker's reset and the gateway's response are in flight at the same time.
+            // When the deadline ends a push, the gateway responds at once. So the worker's reset and the gateway's
+            // response are in flight at the same time.
             sender.onSettled = { number, _ in gateway.respond(Int32(number) * 2 + 1, "200") }
             try await sender.finish()
             sender.onSettled = { _, _ in }

@@ -5,9 +5,9 @@ import RandomTesting
 
 @testable import Gateway
 
-/// A push exchange and a gateway session that exchange bytes in memory, on one seed and one simulated clock. Bytes are cut
-/// anywhere and arrive late, streams are reset with any code, limits change, the gateway shuts down or becomes silent, or the
-/// connection ends at any byte.
+/// Simulates a push exchange and a gateway session that pass bytes in memory. All random events come from one seed, and
+/// the clock is simulated. Bytes arrive late and in random parts, streams are reset with any code, limits change, the
+/// gateway shuts down or becomes silent, or the connection ends at any byte.
 final class ExchangeSimulation {
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
@@ -70,7 +70,7 @@ final class ExchangeSimulation {
     func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
     func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
 
-    // MARK: The whole of it
+    // MARK: Run
 
     func run(steps: Int = 250) throws {
         for _ in 0..<steps where !hasEnded { try step() }
@@ -174,7 +174,7 @@ final class ExchangeSimulation {
         try drain()
     }
 
-    /// Ends the connection. Ends the connection. Some of the bytes in flight still arrive.
+    /// Ends the connection after some of the bytes in flight have arrived.
     private func cut() throws {
         if chance(2) { try pumpUp() }
         let bytes = down.take(int(0...2000))
@@ -277,7 +277,7 @@ final class ExchangeSimulation {
         if let twice = gateway.fault { throw BrokenInvariant(description: twice) }
     }
 
-    /// Ends the faults. From then on every push must get an outcome, and new pushes must be delivered.
+    /// Ends the faults, and checks that every push gets an outcome and that new pushes are delivered.
     private func endFaults() throws {
         silentUntil = now
         if !hasEnded, !isRetired, !gateway.hasSaidGoodbye { gateway.session.setMaxConcurrentStreams(50) }

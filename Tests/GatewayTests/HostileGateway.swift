@@ -11,16 +11,17 @@ import Transport
     /// How a misbehaving connection behaves.
     enum Behaviour: CaseIterable, Sendable {
         case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
-        /// GOAWAY at once: with last stream 0, or with the highest possible last stream and without responses afterwards.
+        /// `goAway` sends GOAWAY with last stream 0 at once. `announcedGoAway` sends GOAWAY with the highest possible
+        /// last stream at once, and then no responses.
         case goAway, announcedGoAway
         case refusals
     }
 
     let conduct: Behaviour
     let authority: ThrowAwayAuthority
-    /// The number of connections that misbehave, and the number of requests to which a misbehaving connection responds before it
-    /// misbehaves.
+    /// The number of connections that misbehave.
     var misbehaving: Int
+    /// The number of requests to which a misbehaving connection responds before it misbehaves.
     let responses: Int
     /// The time at which each connection was accepted.
     private(set) var acceptances: [ContinuousClock.Instant] = []

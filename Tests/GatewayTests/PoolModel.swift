@@ -5,17 +5,17 @@ import RandomTesting
 
 @testable import Gateway
 
-/// One worker's connections to a binary gateway, on one seed and in virtual time.
-/// The decisions come from the real code of the pool, and the model measures how long it takes to send a list with bad tokens.
-/// The setting gives the duration of replies and dials.
+/// Simulates one worker's connections to a binary gateway in virtual time, with random events from one seed.
+/// The pool's real code makes the decisions. The model measures how long the worker needs to send a list with bad
+/// tokens.
 struct PoolModel {
     typealias Instant = ContinuousClock.Instant
 
     struct Setting: Sendable {
-        /// The number of pushes. One push of each `badEvery` pushes has a bad token.
+        /// The number of pushes. On average, one of `badEvery` pushes has a bad token.
         var pushes = 50_000
         var badEvery = 100
-        /// The time from a refused push to its reply, in milliseconds.
+        /// The time from the send of a bad push to the gateway's reply, in milliseconds.
         var reply: ClosedRange<Int> = 300...700
         /// The duration of a dial in milliseconds.
         var dial = 3
@@ -40,7 +40,7 @@ struct PoolModel {
     private var rate: DialRate
     private let start = ContinuousClock.now
     private var now: Instant
-    /// The pushes that were not sent yet or came back unprocessed. An element is true if the push has a bad token.
+    /// For each push that is not sent yet or came back unprocessed: whether its token is bad.
     private var backlog: [Bool]
     private var connections: [Connection] = []
     private var dialsDone: [Instant] = []
@@ -111,7 +111,8 @@ struct PoolModel {
         return min(backlog.count, room + demand.headroom)
     }
 
-    /// The connection with the most room. One connection is reserved for `high` pushes when there are at least two.
+    /// The connection with the most room; nil if no connection has room. If there are at least two connections, the
+    /// first connection is reserved for `high` pushes.
     private var roomiest: Int? {
         let able = connections.indices.dropFirst(connections.count > 1 ? 1 : 0)
         let best = able.min { connections[$0].pushes.count < connections[$1].pushes.count }

@@ -202,7 +202,7 @@ import Testing
             farm.consumer.start()
             try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
-            // The test gives the intake time for several checks.
+            // In this time the intake checks several times whether there is room for job "b".
             try await Loop.sleep(for: .milliseconds(350))
             #expect(try await farm.fixture.store.jobRecord(of: "b") == nil)
             try await farm.until("they are finished") {

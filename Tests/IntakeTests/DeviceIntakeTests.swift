@@ -54,7 +54,8 @@ import Testing
     @Test func `inputs that were applied and not finished are repeated by the next intake`() async throws {
         try await DeviceIntakeFixture.run { farm in
             try await farm.push(Self.set("a"), Self.set("b"))
-            // The first intake applies the inputs after its lease has gone to another host, so it cannot finish them.
+            // After the first intake has applied the inputs, its lease goes to another host. So the intake cannot
+            // finish the inputs.
             farm.registry.beforeReturn = { _ in try? await farm.takeLease() }
             farm.start()
             try await farm.until("the inputs are applied") { farm.registry.applied.count == 2 }
@@ -88,7 +89,7 @@ import Testing
             try await farm.push(Self.set("poison"), Self.set("good"))
             try await farm.takeInputs()
             for _ in 0..<3 {
-                // The call does not return before the process ends.
+                // The registry does not return, so the intake ends before it can finish the input.
                 farm.registry.beforeReturn = { _ throws(StoreError) in
                     _ = try? await Loop.sleep(for: .seconds(1000))
                     throw .redis(.closed)
@@ -144,16 +145,16 @@ import Testing
 /// A registry that remembers the inputs instead of storing devices.
 @Loop private final class RecordedRegistry: DeviceWriter {
     var onWait: @Loop (_ isWaiting: Bool) async -> Void = { _ in }
-    /// A word and an id or a user for each applied input.
+    /// For each applied input: its kind and the device's id or the user, such as `set a`.
     private(set) var applied: [String] = []
     /// The number of inputs of each call.
     private(set) var calls: [Int] = []
     private(set) var takeOvers = 0
-    /// Devices whose inputs are refused, with the reasons.
+    /// For each device id or user whose inputs the registry refuses: the reason.
     var refused: [String: String] = [:]
-    /// How often the next call waits for Redis.
+    /// The number of times that the next call reports a wait for Redis.
     var waits = 0
-    /// Called before a call returns.
+    /// Called before `apply` returns.
     var beforeReturn:
         @Loop (_ isOwner: @Loop () async throws(StoreError) -> Void) async throws(StoreError) -> Void = {
             _ in
@@ -234,7 +235,7 @@ import Testing
     var counts: IntakeNotice.Heartbeat { context.counts }
     var isFenced: Bool { notices.isFenced }
 
-    /// Gives the lease of the intake to a new host. The present intake keeps its old token.
+    /// Gives the lease of the intake to a new host. The running intake keeps its old fencing token.
     func takeLease() async throws {
         hosts += 1
         let lease = AcquireLeases(

@@ -7,7 +7,7 @@ import Testing
 @testable import JobSplitting
 
 struct IntakeQueueFuzzTests {
-    /// A push and its place in a job or in a batch.
+    /// A push with the properties that the test compares between the job and the batches.
     struct PushPosition: Hashable {
         var job: String
         var token: [UInt8]
@@ -18,7 +18,7 @@ struct IntakeQueueFuzzTests {
     /// The collapse id of the push with this index in a job with values.
     private static func collapseID(_ index: Int) -> String? { index % 5 < 2 ? "c\(index % 2)" : nil }
 
-    /// Makes the job one with values for each push. Some pushes have a collapse id.
+    /// Changes the job so that it has a template, and values for each push. Some pushes have a collapse id.
     private static func addValues(to job: inout JobText) {
         job.payload = #"{"aps":{"alert":"{{n|}} {{m|you}}"},"job":"\#(job.id!)"}"#
         job.personal = job.tokens.indices.map { index in
@@ -26,7 +26,7 @@ struct IntakeQueueFuzzTests {
         }
     }
 
-    /// The push with this number among the accepted pushes, as the worker must send it.
+    /// Returns the job's accepted push with this number, as the worker must send it.
     private static func pushPosition(_ number: Int, of text: JobText, _ job: ParsedJob) -> PushPosition {
         let push = job.pushes[number]
         let token = Array(job.tokenBytes[push.token])
@@ -78,7 +78,7 @@ struct IntakeQueueFuzzTests {
         var places: [PushPosition] = []
         var opened: [String] = []
         var events: [String: Int] = [:]
-        /// For each combination of shard and lane: the last job that was read.
+        /// For each combination of shard, lane and due time: the number of the last job that was read.
         var last: [String: Int] = [:]
 
         mutating func read(_ plan: IntakeStep.Plan) throws {
@@ -149,7 +149,7 @@ struct IntakeQueueFuzzTests {
         let expected = zip(texts, jobs).map { text, job in
             (0..<job.accepted).map { Self.pushPosition($0, of: text, job) }
         }
-        // Pushes of one job with the same shard and lane keep the order of the job.
+        // In each shard, the pushes of a job keep the order of the job.
         let byJob = Dictionary(grouping: reader.places, by: \.job)
         for (text, places) in zip(texts, expected) {
             let found = byJob[text.id!] ?? []

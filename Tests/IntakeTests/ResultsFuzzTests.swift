@@ -71,7 +71,7 @@ import Testing
             let faults = try await farm.perform(FindDamage(shards: IntakeFixture.shards))
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
             #expect(faults.wrongTypes.isEmpty)
-            // The audit must name as many unsettled entries as the results consumer has reported.
+            // The audit must name as many unsettled entries as `FindDamage` has counted.
             let named = try await farm.perform(CheckAccounting(shards: IntakeFixture.shards))
             let unsettled = named.filter { $0.hasPrefix("results entry ") }
             #expect(unsettled.count == faults.unsettled, "\(named)")
@@ -97,7 +97,7 @@ import Testing
 extension IntakeFixture {
     private var stream: String { String(decoding: fixture.keys.results, as: UTF8.self) }
 
-    /// Adds a changed copy of every third entry to the stream. Returns the number of copies.
+    /// Replaces every third entry by a changed copy at the end of the stream. Returns the number of copies.
     fileprivate func damageResults(_ change: ([UInt8]) -> [UInt8]) async throws -> Int {
         let entries = try await run("XRANGE", stream, "-", "+").array ?? []
         var damaged = 0

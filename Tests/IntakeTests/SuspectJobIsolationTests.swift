@@ -5,7 +5,7 @@ import Testing
 @testable import Intake
 
 struct SuspectJobIsolationTests {
-    /// The number of apps that requested a turn, and the apps that got a turn, in this order.
+    /// Counts the apps that request a turn, and lists the apps that got a turn, in the order of the turns.
     @Loop private final class Queue {
         private(set) var asking = 0
         private(set) var working: [String] = []
@@ -45,8 +45,8 @@ struct SuspectJobIsolationTests {
             #expect(queue.working.isEmpty)
             turn.end("a")
             #expect(await until { !queue.working.isEmpty })
-            // Both apps woke in the same turn of the event loop, and only the first one got a turn.
-            // By now the second one waits again.
+            // Both apps woke up in the same turn of the event loop, but only one app got its turn. The other app waits
+            // again.
             let first = queue.working
             #expect(first.count == 1)
             turn.end(first[0])

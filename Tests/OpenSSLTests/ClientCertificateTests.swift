@@ -62,7 +62,8 @@ import Testing
             Issue.record("\(result)")
             return
         }
-        // With TLS 1.3 the client receives the refusal only after its own side of the handshake is complete.
+        // Only TLS 1.3 has an alert for a missing certificate. The client gets this alert after its own handshake is
+        // complete.
         let alert = version == .tls12 ? "handshake failure" : "certificate required"
         let refusal = try refusal(result, link)
         #expect(refusal == .alert(alert))

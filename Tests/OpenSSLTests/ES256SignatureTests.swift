@@ -24,8 +24,8 @@ struct ES256SignatureTests {
             }
             let der = ES256Signature.der(fromRaw: bytes)
             #expect(raw(der) == bytes)
-            // A DER signature of exactly 64 bytes would be read as the raw form.
-            // Real DER signatures are practically never that short.
+            // `raw(fromEither:)` takes 64 bytes for a raw signature, so the test skips a DER signature of this length.
+            // Real DER signatures are almost never so short.
             if der.count == 64 { continue }
             #expect(ES256Signature.raw(fromEither: der) == bytes)
         }

@@ -8,7 +8,7 @@ import COpenSSL
     import Glibc
 #endif
 
-/// Both ends of one connection. One thread runs the steps of both ends in turn.
+/// The client and the server of one TLS connection. One thread runs the steps of both sides in turn.
 final class Link {
     let client: TLSSession
     let server: TLSSession
@@ -25,8 +25,8 @@ final class Link {
         self.server = try TLSSession(server: server, socket: serverSocket)
     }
 
-    /// Steps both sides until both are done or one fails.
-    /// After a failure of one side, the other side still reads the bytes that were sent.
+    /// Runs the steps of the handshake on both sides in turn.
+    /// After a failure of one side, the other side continues, so that it reads the failed side's alert.
     func handshake() -> Handshake {
         var result = Handshake()
         for _ in 0..<20 {
@@ -133,7 +133,7 @@ extension TLSSession {
     /// The name of the cipher, such as "TLS_AES_256_GCM_SHA384".
     var cipher: String { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))) }
 
-    /// The server name that the client requested by SNI. Only the server's side has this name.
+    /// The server name that the client requested by SNI.
     var requestedServerName: String? {
         SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
     }

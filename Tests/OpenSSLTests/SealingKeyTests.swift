@@ -22,7 +22,7 @@ import Testing
     }
 
     /// A secret that Python's `cryptography` sealed with AES-256-GCM.
-    /// The key is an HKDF of the private number, and the nonce is 00 to 0b.
+    /// The key is derived with HKDF from the signing key's private number. The nonce is the bytes 00 to 0b.
     @Test func `a secret that another program sealed can be opened`() throws {
         let text = "01000102030405060708090a0b0ddb377a007501fd3e39f7d91e1d3f8067991579dec181b18022666c3943"
         #expect(try key.open(octets(text), associated: "app 1".bytes) == "provider token".bytes)
@@ -70,7 +70,7 @@ import Testing
         #expect(text.contains("secret") && !text.contains("UInt8"))
     }
 
-    /// RFC 5869, appendix A.1 to A.3.
+    /// The test vectors of RFC 5869, appendix A.1 to A.3.
     @Test(arguments: [
         (
             "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b", "000102030405060708090a0b0c",

@@ -21,7 +21,7 @@ import Testing
             client: TLSContext(client: client), server: TLSContext(server: server), sockets: sockets)
     }
 
-    /// Bytes without repetition, made once for all tests, because a debug build needs a second for them.
+    /// Bytes without a repeating pattern. All tests share them, because a debug build needs a second to make them.
     private static let megabytes = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
 
     @Test(arguments: TLSVersion.allCases, [1, 1000, 1 << 14, 100_000])
@@ -32,7 +32,7 @@ import Testing
     {
         let link = try link(version)
         #expect(link.handshake().isDone)
-        // A small buffer needs many calls, so this case gets fewer bytes.
+        // A buffer of one byte needs a call for each byte, so this case sends fewer bytes.
         let size = room == 1 ? 50_000 : Self.megabytes.count
         let sent = Array(Self.megabytes.prefix(size))
         var received: [UInt8] = []
@@ -42,8 +42,8 @@ import Testing
         var waits = 0
         var buffer = [UInt8](repeating: 0, count: room)
         while received.count < size {
-            // Each call offers a new copy of the unsent bytes, at a different address and a little longer, as OpenSSL allows
-            // after a blocked write.
+            // Each call offers a new copy of the unsent bytes: the copy is a little longer and at another address.
+            // After a blocked write, OpenSSL accepts such a copy.
             offered = min(size - offset, max(offered, 200_000) + 777)
             if offered > 0 {
                 let copy = Array(sent[offset..<offset + offered])
@@ -89,7 +89,8 @@ import Testing
         while case .bytes(let count) = try room.withUnsafeMutableBytes({ try link.server.read(into: $0) }) {
             received += count
         }
-        // A part of the record that did not fit is already sent. The caller must still offer all bytes of this record again.
+        // OpenSSL has already sent a part of the record that did not fit. The caller must still offer all bytes of this
+        // record again.
         #expect(received <= accepted)
         #expect(try bytes.withUnsafeBytes { try link.client.write($0) } != .wantWrite)
     }
@@ -111,7 +112,8 @@ import Testing
         let link = try link(tickets: 2)
         #expect(link.handshake().isDone)
         _ = try link.server.send("hello")
-        // The first reads only process session tickets. At most four reads must return the text, without a new poll event.
+        // The first reads only process session tickets. The text must come within four reads, and no earlier read may
+        // report that the socket is empty.
         var seen: [Received] = []
         while seen.count < 4 && seen.last != .text("hello") { seen.append(try link.client.receive()) }
         #expect(seen.last == .text("hello"))
@@ -155,13 +157,15 @@ import Testing
         #expect("\(TLSError.system(EPIPE))" == "Broken pipe")
     }
 
-    /// The peer may have read the first record before it closed the connection, and its last bytes may be a reply to this record.
+    /// Such records must count: the peer may have read the first record and replied to it before it closed the
+    /// connection.
     @Test(arguments: TLSVersion.allCases)
     func `records sent before the connection broke count as written`(version: TLSVersion) throws {
         let link = try link(version, sockets: tcpPair())
         #expect(link.handshake().isDone)
         link.closeServer()
-        // The first record is written, and the peer's system replies with a reset. The write of the second record fails.
+        // The first write succeeds, and the peer's system replies with a reset. Because of this reset, a later write
+        // fails.
         let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
         guard case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) else {
             Issue.record("the first record has left")

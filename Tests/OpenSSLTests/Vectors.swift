@@ -18,7 +18,7 @@ enum Vectors {
         -----END PUBLIC KEY-----
         """
 
-    /// The private key of RFC 7515 in the older form of OpenSSL.
+    /// The private key of RFC 7515 in the older SEC 1 form, as OpenSSL writes it.
     static let rfc7515SEC1 = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEII6bEJ5xkJi/mASH3x9dd+nLKWBuvtImO19XwhPfhPSyoAoGCCqGSM49
@@ -131,7 +131,7 @@ enum Vectors {
         -----END PRIVATE KEY-----
         """
 
-    /// The key of ``certificate`` in the older form of OpenSSL.
+    /// The key of ``certificate`` in the older SEC 1 form, as OpenSSL writes it.
     static let certificateKeySEC1 = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEIEoku1/aw2wkVcrnvbKZXvDoWLF9uDIYNWlU/IXxmUW/oAoGCCqGSM49
@@ -140,7 +140,7 @@ enum Vectors {
         -----END EC PRIVATE KEY-----
         """
 
-    /// Base64 of `openssl pkcs12 -export -legacy` (RC2-40, 3DES), password `pa55`.
+    /// A p12 file as Base64, made with `openssl pkcs12 -export -legacy` (RC2-40, 3DES). The password is `pa55`.
     static let legacyPKCS12 = """
         MIID6gIBAzCCA7AGCSqGSIb3DQEHAaCCA6EEggOdMIIDmTCCAo8GCSqGSIb3DQEHBqCCAoAwggJ8AgEAMIICdQYJKoZIhvcNAQcB
         MBwGCiqGSIb3DQEMAQYwDgQIn7DMotkKkTMCAggAgIICSLJnbox2F5nH/uQ6xF3LCovOpiSoscFyAAhm84TJFvCV0dZn2lHRdHYR
@@ -158,7 +158,7 @@ enum Vectors {
         ZPKXbqS01ZOcdDez0PNhQKUECOc0mgGJqEqNAgIIAA==
         """
 
-    /// The same p12 file with an empty password.
+    /// A p12 file like ``legacyPKCS12``, with an empty password.
     static let legacyPKCS12NoPassword = """
         MIID6gIBAzCCA7AGCSqGSIb3DQEHAaCCA6EEggOdMIIDmTCCAo8GCSqGSIb3DQEHBqCCAoAwggJ8AgEAMIICdQYJKoZIhvcNAQcB
         MBwGCiqGSIb3DQEMAQYwDgQIke72HS3Kr60CAggAgIICSPDeNjKd7XcSYUVrmGWfSMsHCO5MuPzi/844ewpx4w1zHuiFaInsWDv9

@@ -35,7 +35,7 @@ import Transport
     private static let large = [UInt8](repeating: 0x78, count: 32 << 20)
 
     @Loop private static func server() async throws -> (PageServer, Endpoint) {
-        // A slow machine must not close idle connections for their age.
+        // The timeout is long, so that on a slow machine no idle connection reaches it.
         let server = PageServer(urgent: ["/healthz"], requestTimeout: .seconds(100)) { path in
             path == "/metrics"
                 ? PageResponse(body: large) : path == "/healthz" ? PageResponse(200, "alive") : nil
@@ -56,7 +56,7 @@ import Transport
             let response = await scraper.response()
             #expect(response.status == "200" && response.bytes > Self.large.count)
             #expect(idle[4].hasEnded && !idle[5].hasEnded)
-            // An incomplete request does not count as a request.
+            // When the server closes, one connection has sent only the start of a request.
             Array("GET /metrics".utf8).withUnsafeBytes { idle[5].stream.write($0) }
             server.close()
         }
@@ -71,7 +71,7 @@ import Transport
                 slow.last?.ask("/metrics")
             }
             let probe = try await Client(endpoint)
-            // Earlier requests arrive first, because they were sent first.
+            // The probe must come after the 12 earlier requests, so the test waits until the server responds to them.
             _ = await until { server.activeResponses == 12 }
             probe.ask("/healthz")
             #expect(await probe.response().status == "200")
