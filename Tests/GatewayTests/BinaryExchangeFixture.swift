@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// One binary exchange with its accounting, and the replies of its gateway's TLS layer.
+/// One binary exchange, the outcomes that it has reported, and the number of key updates to which the gateway has
+/// replied.
 final class BinaryExchangeFixture {
     let exchange: BinaryExchange
     private(set) var delivered: [UInt32] = []

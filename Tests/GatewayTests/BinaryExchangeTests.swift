@@ -56,7 +56,7 @@ import Testing
         line.poll(at: start)
         line.responses = 1
         line.poll(at: at(50))
-        // The gateway needs half a minute to read the megabytes before this push, so no reply to it can arrive earlier.
+        // The gateway needs half a minute to read the bytes before this push. Until then it cannot reply to the push.
         line.send(1, at: at(100))
         for tick in 3...600 {
             line.unread = (600 - tick) * 5000

@@ -9,7 +9,7 @@ import Testing
     private let start = ContinuousClock.now
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// The number of sent pushes. They have the identifiers 1 to 5.
+    /// The number of sent pushes. These pushes have the identifiers 1 to 5.
     private static let count: UInt32 = 5
 
     private func line(
@@ -26,8 +26,8 @@ import Testing
         for position in 0..<UInt32(accepted) { line.send(position, at: start) }
         for tick in 1...25 {
             // The gateway replies to each key update request.
-            // The first reply proves that the gateway has read the pushes, the second one that it sent no refusal during the
-            // quiet time.
+            // The first reply proves that the gateway has read the pushes. The second reply proves that the gateway
+            // sent no refusal during the quiet time.
             line.responses = line.questions.count
             line.poll(at: at(tick * 50))
         }
@@ -44,7 +44,7 @@ import Testing
         var rejectsCredentials = false
         /// Whether the reply names an accepted push.
         var isShutdown = false
-        /// Whether the reply makes no sense with any identifier, so that the exchange cannot use it.
+        /// Whether the status makes no sense, so that the exchange cannot use the reply, whatever its identifier is.
         var isSenseless = false
 
         var testDescription: String { "\(BinaryStatus(rawValue: status).reason)" }
@@ -120,8 +120,8 @@ import Testing
 
     // MARK: Too late
 
-    /// The arguments: the status and the identifier of the reply, and the number of wrong pushes among the three that count as
-    /// accepted.
+    /// The arguments: the status of the reply, its identifier, and how many of the three pushes that count as accepted
+    /// the gateway has not accepted.
     @Test(arguments: [(8, 1, 3), (8, 2, 2), (8, 3, 1), (1, 3, 1), (3, 2, 2), (10, 1, 2), (10, 2, 1)])
     func `a reply about a push taken as accepted reports how many were wrong`(
         status: UInt8, identifier: UInt32, wrong: Int
@@ -207,7 +207,7 @@ import Testing
         unused.poll(at: at(halfHour + 1))
         #expect(unused.end == "idle for too long")
 
-        // The half hour of allowed idle time starts at the connection's last activity.
+        // A connection may be idle for half an hour after its last activity.
         let used = BinaryExchangeFixture(BinaryGatewayProfile(BinarySettings()), at: start)
         used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))

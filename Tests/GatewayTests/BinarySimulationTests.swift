@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// `PUSHFARM_SEEDS=1000` runs that many seeds of each kind of fault.
+/// With the environment variable `PUSHFARM_SEEDS=1000`, the tests run 1,000 seeds for each kind of fault.
 @Suite struct BinarySimulationTests {
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 3
@@ -22,7 +22,7 @@ import Testing
     ) throws -> Int {
         let simulation = BinarySimulation(
             seed: seed, troubles: Self.troubles[kind],
-            // With TLS 1.2 no key update is requested.
+            // One seed of four requests no key updates, as with TLS 1.2.
             settings: BinarySettings(
                 command: command, endsWithSentinel: sentinel, asksIfRead: seed % 4 != 1), mutant: mutant)
         try simulation.run()
@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    /// In this test the gateway closes no connection without a bad push.
-    /// With command 0 such a close looks like a refusal, so the exchange would blame a good push.
+    /// The arguments contain no faults that close a connection without a bad push. With command 0, each close counts as
+    /// a refusal, so the exchange would blame a good push.
     @Test(
         arguments: troubles.indices.filter {
             !troubles[$0].contains(.closes) && !troubles[$0].contains(.shutdowns)

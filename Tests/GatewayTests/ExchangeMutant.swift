@@ -2,9 +2,9 @@
 
 /// A deliberate fault in the exchange of pushes or in its output, which the simulation must notice.
 ///
-/// Two changes are not listed, because they cause no wrong result: to ignore a lowered stream limit, and to count only the
-/// budget's room. The session checks the limit too. `ConnectionTests` has the cases in which only the session or only the budget
-/// knows that there is less room.
+/// Two faults are not in the list, because the session checks the stream limit too, so the faults change no result: the
+/// exchange ignores a lowered stream limit, or counts only the room of the budget.
+/// `ConnectionTests` has the cases in which only the session or only the budget knows that there is less room.
 struct ExchangeMutant: Sendable, CustomStringConvertible {
     let description: String
     /// A fault in the exchange itself.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// `PUSHFARM_SEEDS=1000` runs that many seeds of each kind of fault.
+/// With the environment variable `PUSHFARM_SEEDS=1000`, the tests run 1,000 seeds for each kind of fault.
 @Suite struct ExchangeSimulationTests {
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 12

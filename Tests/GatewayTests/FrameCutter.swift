@@ -1,10 +1,11 @@
-/// The bytes in flight on an HTTP/2 connection. Cuts some header blocks into HEADERS and CONTINUATION frames.
+/// The bytes in flight on an HTTP/2 connection. The cutter divides some header blocks into HEADERS and CONTINUATION
+/// frames.
 struct FrameCutter {
     private var whole: [UInt8] = []
     /// The bytes of an incomplete frame.
     private var rest: [UInt8] = []
     private var preface: Int
-    /// Streams whose HEADERS were passed on, at least partly.
+    /// Streams whose HEADERS frame was passed to the cutter completely.
     private var streams: Set<UInt32> = []
 
     private static let headers: UInt8 = 1
@@ -15,9 +16,9 @@ struct FrameCutter {
     /// - Parameter preface: the number of bytes before the first frame.
     init(preface: Int) { self.preface = preface }
 
-    /// Whether HEADERS of the stream, or their start, were passed to the cutter.
+    /// Whether HEADERS of the stream, or the start of HEADERS, may have been passed to the cutter.
     func hasSeenHeaders(of stream: UInt32) -> Bool {
-        // The frame in `rest` is incomplete, but may be the HEADERS of the stream.
+        // `rest` is the start of a frame. With less than 9 bytes, the frame may be HEADERS of any stream.
         streams.contains(stream) || rest.count >= 9 && rest[3] == Self.headers && Self.stream(rest) == stream
             || rest.count < 9 && !rest.isEmpty
     }

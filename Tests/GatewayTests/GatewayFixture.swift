@@ -59,7 +59,7 @@ import Transport
             wire: wire, connections: connections, firstAddress: 0)
     }
 
-    /// Returns a provider token with an age in seconds. The gateway refuses the token only if it is too old.
+    /// Returns a provider token that is `age` seconds old. The gateway refuses the token only because of its age.
     func token(age: Int64 = 0) throws -> [UInt8] {
         let signer = try SigningKey(file: gateway.credentials.signingKeyFile)
         return ProviderToken.make(

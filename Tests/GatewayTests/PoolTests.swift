@@ -83,7 +83,8 @@ import Transport
 
     @Test func `unregistered tokens have their time and do not stop other pushes`() async throws {
         try await GatewayFixture.run { farm in
-            // 0x6553F100 is a second of the year 2023.
+            // In the simulator, a token that begins with DEAD0001 has been unregistered since the time in the next four
+            // bytes. 0x6553F100 is a time in 2023.
             farm.sender.prefix = { $0 % 10 == 0 ? [0xDE, 0xAD, 0x00, 0x01, 0x65, 0x53, 0xF1, 0x00] : [] }
             farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<500)
@@ -108,7 +109,8 @@ import Transport
                 try await farm.sender.settled(settled)
                 try farm.order("streams \(limit)")
                 if limit == 0 {
-                    // With the limit 0, no stream may be open after the pushes in flight have outcomes.
+                    // With the limit 0, all streams must end: the pushes in flight get outcomes, and no new stream is
+                    // opened.
                     #expect(await until { farm.sender.pool.openStreams == 0 && farm.sender.pool.limit == 0 })
                 }
                 if limit == 7 {
@@ -146,8 +148,8 @@ import Transport
             #expect(farm.sender.unknownCauses.isEmpty)
             #expect(farm.counters.accepted == 1500 && farm.repeated == 0)
             if fault.hasPrefix("goaway") {
-                // A GOAWAY that is announced first affects only requests that the client has not sent, so it needs fewer
-                // connections.
+                // A gateway that first announces a GOAWAY still responds to the requests in flight. So each connection
+                // delivers more pushes, and fewer connections are enough.
                 let fewest = fault.contains("announced") ? 2 : 10
                 #expect(farm.counters.connections >= fewest && farm.sender.spent.all.count >= fewest)
                 #expect(farm.sender.spent.all.allSatisfy { $0.hasPrefix("GOAWAY") })
@@ -187,7 +189,8 @@ import Transport
             farm.sender.push(1..<3)
             try await farm.sender.finish()
             try farm.order("calm")
-            // The client has reset the silent streams. The pushes that follow show that the gateway's streams are free again too.
+            // The client has reset the silent streams. The next pushes use all four streams, so the gateway must have
+            // freed the silent streams too.
             farm.sender.push(3..<100)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.unknown == 2 && farm.sender.delivered == 98)
@@ -219,8 +222,8 @@ import Transport
             farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.pausesEnded.wait(until: 2)
-            // On a slow machine more than two delays may be over by now.
-            // But before each dial after the first a delay must have ended.
+            // A delay must end before each dial except the first one. On a slow machine more than two delays may have
+            // ended already.
             let (dials, delays) = (farm.sender.pool.dials, farm.sender.pausesEnded.all.count)
             #expect(dials <= delays + 1 && farm.sender.sends.isEmpty, "\(dials), \(delays)")
             try farm.order("calm")
@@ -394,7 +397,7 @@ import Transport
             farm.sender.push(0..<1)
             try await farm.sender.dialFailures.wait(until: 3)
             #expect(farm.sender.dialFailures.all.allSatisfy { $0.refusedByPeer })
-            // On a slow machine there may be more than three refusals by now, and another dial may have started.
+            // On a slow machine more than three dials may have been refused already, and another dial may have started.
             let failures = farm.sender.dialFailures.all.count
             #expect(farm.sender.pool.refusalsInARow == failures)
             #expect((failures...failures + 1).contains(farm.sender.pool.dials))

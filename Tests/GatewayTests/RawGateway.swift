@@ -13,7 +13,7 @@ import Transport
     let requests = Mailbox<Int32>()
     /// The length of each request's body: as stated in its header, and as received.
     private(set) var lengths: [(said: String, had: Int)] = []
-    /// Called when bytes arrive, before the gateway does anything else.
+    /// Called after the session has received bytes, and before the gateway handles the events of the session.
     var onInput: @Loop () -> Void = {}
     let ended = Mailbox<Void>()
 
@@ -44,7 +44,7 @@ import Transport
         }
     }
 
-    /// Connects a sender to a gateway with these settings.
+    /// Connects a sender to a gateway whose settings `change` has changed.
     static func connect(
         token: String? = "token", timeout: Duration = .seconds(20),
         _ change: (inout SessionSettings) -> Void = { _ in }

@@ -11,7 +11,7 @@ import PushModel
     private(set) lazy var pool = ConnectionPool(owner: self)
     /// If set, the sender uses this connection instead of the pool.
     var connection: (any GatewayConnection)?
-    /// The number of the push of each send. The index is the position in the send's ticket.
+    /// For each send: the number of its push. The index of a send is the position in its ticket.
     private(set) var sends: [Int] = []
     private(set) var outcomes: [SendOutcome?] = []
     private(set) var settledTwice = 0
@@ -33,10 +33,10 @@ import PushModel
     let settledEvents = Mailbox<Void>()
     private let head: PushHead
     private let job = PushID.Job(id: "job")
-    /// Returns the first bytes of a push's token. The rest of the token is the push's number.
+    /// Returns the first bytes of a push's token. The last four bytes of the token are the push's number.
     var prefix: @Loop (Int) -> [UInt8] = { _ in [] }
     var onSettled: @Loop (Int, SendOutcome) -> Void = { _, _ in }
-    /// Whether to send pushes with an unknown outcome again, like unprocessed pushes.
+    /// Whether the sender sends pushes with an unknown outcome again, as it does with unprocessed pushes.
     var resendsUnknown = false
     var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
 

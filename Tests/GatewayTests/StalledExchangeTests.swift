@@ -5,7 +5,8 @@ import Testing
 @testable import Gateway
 
 struct StalledExchangeTests {
-    /// The gateway sends PINGs, so it looks alive, but reads nothing, so the exchange's resets stay unwritten.
+    /// The gateway sends PINGs but reads nothing. So the connection looks alive, but the exchange cannot write its
+    /// stream resets.
     @Test func `a connection to a gateway that reads nothing ends with its pushes`() {
         var now = ContinuousClock.now
         let exchange = PushExchange<APNsService>(
@@ -30,7 +31,8 @@ struct StalledExchangeTests {
             }
             #expect(isTaken)
         }
-        // The space in the sockets' buffers between both sides. After it is full, no byte can be written.
+        // Stands for the buffers of the two sockets. The exchange fills this space once, and then cannot write any more
+        // bytes.
         var space = [UInt8](repeating: 0, count: 65_536)
         #expect(space.withUnsafeMutableBytes { exchange.fill($0) } > 0)
         exchange.didFill()

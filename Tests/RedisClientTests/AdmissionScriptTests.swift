@@ -92,7 +92,8 @@ import Testing
         try fixture.perform(Settle([StoreFixture.settlement(try fixture.results()[0], "j1", delivered: 1)]))
         let freed = try take()
         #expect(freed.jobs.count == 1 && freed.heldBack == nil)
-        // The intake gets jobs that it has already taken from the inbox, even if the app is full.
+        // Even if the app is full, `take` returns jobs that are no longer in the inbox, because the intake took them
+        // earlier.
         limits.backlog = 1
         try updateAdmission(limits)
         #expect(try take().jobs.count == 1)
@@ -117,8 +118,8 @@ import Testing
         try updateAdmission(isByMemory ? .full : .keep, held: !isByMemory)
         try queue(128, "HSET", "states")
         #expect(try take(known: 0).heldBack != nil)
-        // With an empty inbox the reply must also tell the intake to wait.
-        // Otherwise an intake that blocks for the next job would take that job.
+        // The reply must tell the intake to wait even if the inbox is empty. Otherwise the intake would block until the
+        // next job arrives, and would take this job.
         try fixture.redis.run("RENAME", "pushfarm:demo", "{pushfarm:demo}:aside")
         #expect(try take(known: 0).heldBack != nil)
         try fixture.redis.run("RENAME", "{pushfarm:demo}:aside", "pushfarm:demo")
@@ -149,7 +150,7 @@ import Testing
             try updateAdmission(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0, batches: 0))
         #expect(
             try updateAdmission(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0, batches: 0))
-        // While memory use is between the two marks, the app stays full.
+        // `.keep` says that memory use is between the two marks, so the app stays full.
         #expect(try updateAdmission(.keep).full == .memory)
         let since = try #require(try fixture.perform(ReadAppState()).full?.since)
         #expect(since > 1_700_000_000_000)

@@ -105,7 +105,7 @@ import Testing
             try fixture.report(batch, 2..<4, entry: entry)
                 == .taken(.init(open: 0, granted: 4, isDone: true)))
         // The repeated report gets the reply "done":
-        // Redis has deleted the batch, because the results stream contains all its outcomes.
+        // Redis has deleted the batch, because the results stream contains the outcomes of all its pushes.
         #expect(
             try fixture.report(batch, 2..<4, entry: entry)
                 == .taken(.init(open: 0, granted: 0, isDone: true)))
@@ -160,8 +160,8 @@ import Testing
                 == .taken(.init(open: 3, granted: 0, isDone: false, staleness: .redelivered)))
         #expect(try fixture.jobRecord("j1").inFlight == 1)
         #expect(try fixture.audit() == [])
-        // Another worker checks the batch out. The remaining final outcomes of the old worker end the batch, wherever the batch
-        // is.
+        // Another worker checks out the batch. The old worker then reports the remaining outcomes. These reports end
+        // the batch, no matter which list contains it.
         let second = try #require(try fixture.checkout("w2").batches.first)
         #expect(second.delivery == 2 && second.map == Array("x...".utf8))
         #expect(

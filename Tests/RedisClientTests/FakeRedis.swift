@@ -38,7 +38,7 @@ import Transport
         listener?.close()
         for (stream, _) in streams { stream.close() }
         streams = []
-        // The old closure may keep a reference to this object, which would never be freed.
+        // A closure may refer to this object. If the object kept the closure, the object would never be freed.
         reply = { _ in .nothing }
         logIn = { _ in nil }
     }
@@ -49,7 +49,7 @@ import Transport
             address: RedisAddress(endpoint: .tcp(host: "127.0.0.1", port: port)), clientName: "test")
     }
 
-    /// Sends a line to all connections at once, not as a reply to a command.
+    /// Sends a line to all connections immediately, although no command asks for a reply.
     func say(_ line: String) {
         for (stream, _) in streams {
             Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }

@@ -146,7 +146,8 @@ import Testing
             // A coordinator cannot remove the heartbeat of another coordinator with the same host name.
             try await registry.leave(host: "a", nonce: "n2")
             #expect(try await registry.hosts().map(\.name) == ["a"])
-            // A successor on the same host may take the host's name, because it names the nonce of the predecessor.
+            // A successor on the same host may take the host's name, because its heartbeat contains the nonce of the
+            // predecessor.
             let newOwner = try await registry.heartbeat(
                 line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
             #expect(newOwner.heldFor == nil)
@@ -192,7 +193,7 @@ import Testing
                 #expect(try await registry.providerToken(of: owner) == [UInt8(number)])
                 #expect(try await registry.refusedProviderToken(of: owner, by: "production") == nil)
             }
-            // A refusal of an older token that arrives late changes nothing.
+            // The last of these refusals is about an older token than the second refusal, so it changes nothing.
             for time in [1_800_000_000, 1_800_000_100, 1_800_000_050] as [Int64] {
                 try await registry.refuseProviderToken(
                     of: owners[0], issuedAt: time, by: "production", lifetime: .seconds(60))

@@ -135,7 +135,7 @@ import Testing
         }
         #expect(try fixture.perform(LatestJobs(count: 5)) == ["j1"])
         #expect(try fixture.audit() == [])
-        // If the record of a finished job is more than a day old, another job may use its id.
+        // Another job may have the id of a finished job if the record of the finished job is more than a day old.
         try fixture.redis.run("HSET", "{pushfarm:demo}:job:j2", "state", "finished", "created_at", "1000")
         try fixture.split(step: 2, [("j2", 2)])
         #expect(try fixture.jobRecord("j2").accepted == 2)

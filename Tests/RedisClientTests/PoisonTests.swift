@@ -12,8 +12,8 @@ import Testing
     /// How a worker ends after it has sent a poison push.
     enum SendOutcome { case crash, kill, killAmidOthers }
 
-    /// The result of a run of workers that send all allowed pushes until no push is left.
-    /// A worker exits at each push in `poison`, while other pushes are in flight. Positions are counted from 0.
+    /// The result of `run`, in which workers send all pushes with send credit, until no push is left. A worker crashes
+    /// when it sends a push of `poison`, while its other pushes are in flight. Positions are counted from 0.
     private struct Search {
         var crashes = 0
         var rounds = 0
@@ -228,7 +228,7 @@ import Testing
         return reply
     }
 
-    /// Requests as much credit as possible. Returns the granted credit.
+    /// Requests send credit for all pushes of the batch. Returns the granted send credit.
     private func ask(_ batch: Checkout.Batch, _ worker: String) throws -> Int {
         let ask = Report(
             token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,

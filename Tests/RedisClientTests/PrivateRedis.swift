@@ -32,7 +32,8 @@ final class PrivateRedis {
         try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
     }
 
-    /// Whether Redis replies correctly: no script blocks Redis, and no reply to an earlier command comes first.
+    /// Whether Redis replies to PING: false while a script blocks Redis, or if the reply to an earlier command comes
+    /// first.
     var isReachable: Bool { (try? run("PING"))?.text == "PONG" }
 
     @discardableResult
@@ -49,7 +50,7 @@ final class PrivateRedis {
         try Step.result(client.reply(to: command(request, keys)))
     }
 
-    /// Performs a request as for a user who may not run scripts.
+    /// Performs a request with plain commands, as for a Redis user who may not run scripts.
     func performPlainly<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
         try request.readPlain(run(together: request.plain(keys)), keys)
     }
@@ -58,7 +59,7 @@ final class PrivateRedis {
         request.command(keys, hash: try Step.script.map(hash))
     }
 
-    /// The replies to commands that are sent together.
+    /// Sends commands together, and returns their replies.
     func run(together commands: [RESPCommand]) throws -> [RESPValue] {
         try client.send(commands)
         return try commands.map { _ in try client.receive() }

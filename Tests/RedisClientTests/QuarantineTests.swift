@@ -27,7 +27,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    /// Runs workers that crash when they send a push of the job.
+    /// Runs one worker after the other until no batch can be checked out. A worker crashes when it sends a push.
     /// Returns the number of crashes and the number of pushes that failed as poison.
     private func sendPoison() throws -> (crashes: Int, poisoned: Int) {
         var (crashes, poisoned) = (0, 0)
@@ -135,15 +135,15 @@ import Testing
         try fixture.split(step: 2, [("j3", 4)], shard: 2)
         for crash in 1...5 {
             let batches = try fixture.checkout("w\(crash)").batches
-            // After the first crash the worker gets the batch without other batches.
+            // The batch has crashed the first worker, so later workers get it without other batches.
             #expect(batches.count == (crash == 1 ? 2 : 1))
             if crash == 1 {
                 try fixture.perform(
                     PutBack(token: fixture.token, worker: "w1", batches: [(batches[1].id, 1)]))
             }
             #expect(batches[0].granted == 4)
-            // The worker crashed before it read the reply of the checkout.
-            // So the test writes a batch state without any sent push.
+            // The worker crashes before it sends a push. So the test writes a state of the batch without granted
+            // pushes.
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:states", "\(batches[0].id)",
                 "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")

@@ -139,7 +139,7 @@ import Testing
             session.send(RESPCommand("PING"), timeout: .seconds(20)) { replies.append($0) }
             #expect(await until { !fake.commands.isEmpty })
             fake.say("+PONG")
-            // The reply is in the socket, but the event loop has not read it yet.
+            // The reply is in the socket, but the event loop has not read it. `checkDeadlines` must read it first.
             session.checkDeadlines(at: .now + .seconds(60))
             #expect(try replies.first?.get().text == "PONG" && session.isOpen)
             // If no reply has arrived at the deadline, the call fails.

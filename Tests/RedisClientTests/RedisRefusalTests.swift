@@ -125,7 +125,7 @@ import Testing
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
             // After each lost connection the first attempt to connect succeeds, so the client reports no outage.
-            // On a busy machine an attempt may time out.
+            // On a busy machine an attempt may time out, and the client reports this outage.
             #expect(outages.allSatisfy { $0.contains("no time left") }, "\(outages)")
             connection.close()
             fake.stop()

@@ -34,7 +34,7 @@ import Testing
         [UInt8](repeating: 9, count: 30) + [UInt8(token >> 8), UInt8(truncatingIfNeeded: token)]
     }
 
-    /// Reads the record of a device as its index says.
+    /// Finds a device in the index of ids, and reads its record.
     private func record(_ id: String, _ redis: PrivateRedis) throws -> DeviceRecord? {
         let keys = RegistryKeys(app: "demo")
         let partition = keys.partition(ofDevice: id)

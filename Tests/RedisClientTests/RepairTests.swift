@@ -42,7 +42,7 @@ import Testing
         return try fixture.redis.run(command)
     }
 
-    /// The unsettled jobs of all pages.
+    /// The jobs that are open or have wrong counts, from all pages of job records.
     private func unsettled() throws -> [String] {
         var jobs: [String] = []
         var cursor: String? = "0"
@@ -60,7 +60,8 @@ import Testing
         var done: [String] = []
         for _ in 0..<5 {
             let faults = try fixture.audit()
-            // `fsck` reads job records in pages. With these pages it must find the same faults as with all job records.
+            // `fsck` reads job records in pages. With the jobs from these pages, the check must find the same faults as
+            // with all job records.
             let unsettled = try unsettled()
             #expect(
                 try Set(fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: unsettled)))
@@ -75,8 +76,9 @@ import Testing
         return done
     }
 
-    /// Kinds of damage. In the commands, W, F and L stand for the ids of the batches.
-    /// `lost` has the number of lost pushes of each job: waits, flies, later.
+    /// Kinds of damage. In the commands, W, F and L stand for the ids of the batches of the jobs `waits`, `flies` and
+    /// `later`.
+    /// `lost` has the numbers of pushes that these jobs lose, in the same order.
     static let damages: [(name: String, commands: [[String]], lost: [Int])] = [
         ("a waiting batch in no list", [["LREM", "ready:00", "0", "W"]], [0, 0, 0]),
         ("a batch in flight in no list", [["LREM", "in_flight:01", "0", "F"]], [0, 0, 0]),
@@ -273,7 +275,7 @@ import Testing
             try run(["SET", name, "x"])
             let found = try fixture.perform(FindDamage(shards: StoreFixture.shards)).wrongTypes
             #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
-            // The audit finds the same faults for a user who may not run scripts.
+            // A Redis user who may not run scripts gets the same result.
             let plain = try fixture.redis.performPlainly(
                 FindDamage(shards: StoreFixture.shards), fixture.keys)
             #expect(plain.wrongTypes == found)
@@ -315,7 +317,8 @@ import Testing
         #expect(try unsettled().sorted() == ["flies", "later", "waits"])
     }
 
-    /// A farm keeps a million finished job records, so no command that blocks Redis may read all of them.
+    /// A farm may keep a million finished job records. One command that reads all of them would block Redis for too
+    /// long.
     @Test func `finished job records are read in pages and not again with the queues`() throws {
         let batches = try farm()
         for number in 0..<2_000 {
@@ -355,7 +358,7 @@ import Testing
         #expect(try fixture.jobRecord("old 7").failed == 1 && fixture.jobRecord("old 8").inFlight == 1)
     }
 
-    /// The number of job records that Redis has read for clients.
+    /// The number of job records that clients have read: the number of calls of HGETALL.
     private func accountsRead() throws -> Int {
         let text = try fixture.redis.run("INFO", "commandstats").text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_hgetall:calls=") }

@@ -4,13 +4,13 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks the smallest and largest positions that a report may contain.
+/// Checks which runs of positions a report may contain.
 @Suite struct ReportWordsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
     /// - Parameter runs: the first and last position of each run.
-    /// The function does not check them, so tests can pass invalid runs.
+    /// Tests can pass invalid runs, because the function does not check runs.
     private func report(_ batch: Checkout.Batch, _ runs: [(UInt8, UInt8)], open: String = "") throws
         -> RESPValue
     {

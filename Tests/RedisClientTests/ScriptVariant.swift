@@ -9,7 +9,7 @@ struct ScriptVariant: Sendable {
     var mutant: Mutant?
     /// The changed line of a script.
     var change: LineMutant?
-    /// Whether the test sets `TIME` and the ids of stream entries: see ``clockKey``.
+    /// Whether scripts take `TIME` and the ids of stream entries from ``clockKey`` instead of the clock of Redis.
     var isTimed = false
 
     /// The key with the time, as a string of microseconds since 1970. Without this key, a timed script fails.

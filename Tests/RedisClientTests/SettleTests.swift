@@ -9,7 +9,7 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// Makes two jobs of three pushes. Two entries report all pushes as delivered.
+    /// Makes two jobs of three pushes, and reports all pushes as delivered in two results entries. Returns the entries.
     private func reported() throws -> [ResultsRecord] {
         try fixture.split([("j1", 3), ("j2", 3)])
         let batch = try #require(try fixture.checkout().batches.first)

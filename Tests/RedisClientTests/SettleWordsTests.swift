@@ -11,7 +11,7 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     /// Returns the arguments of a call that settles two entries.
-    /// The arguments 6 to 12 are the first entry, and 13 to 32 the second entry.
+    /// Counted from 0, the arguments 6 to 12 are the first entry, and the arguments 13 to 32 are the second entry.
     private func words() throws -> [String] {
         let batch = try fixture.held([("a", 4)])
         _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
@@ -68,7 +68,8 @@ import Testing
             changed.replaceSubrange(wrong.place..<wrong.place + wrong.words.count, with: wrong.words)
             return (changed, wrong.error)
         }
-        // The first call has one byte too many. The other calls have fewer arguments for the last event than its count says.
+        // The first call has one byte too many. In the other calls, the last event has fewer arguments than its count
+        // says.
         var longer = words
         longer[15] += "\0"
         calls.append((longer, "too short"))
@@ -86,7 +87,7 @@ import Testing
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
     }
 
-    /// Returns the arguments of `words()` with a dead letter in the second entry, as arguments 33 to 41.
+    /// Returns the arguments of `words()`, and a dead letter of the second entry as arguments 33 to 41.
     private func wordsWithLetter() throws -> [String] {
         var words = try words()
         words[14] = "27"
@@ -171,8 +172,8 @@ import Testing
         let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
         #expect(written.map { $0["entry"] } == [name])
         if field[0] == "job:a", field[1] != "accepted" { #expect(try fixture.jobRecord("a").accepted == 4) }
-        // The entries of this test contradict the batches, so the audit finds faults.
-        // But neither the audit nor a repair may throw because of the wrong value.
+        // The entries of this test contradict the batches, so the test ignores the faults that the audit finds. It
+        // checks that neither the audit nor a repair throws an error because of the wrong value.
         _ = try fixture.audit()
         _ = try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards))
     }

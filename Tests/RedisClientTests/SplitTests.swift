@@ -51,8 +51,8 @@ import Testing
         #expect(try fixture.perform(split([job("x")])) == .doneBefore)
     }
 
-    /// Redis returned to a state before the intake took the jobs.
-    /// The jobs are in the inbox again, so the intake will take them once more.
+    /// The situation after Redis has returned to an earlier state: the jobs are in the inbox again, and the intake must
+    /// take them again before it can split them.
     @Test func `refuses jobs that are not taken`() throws {
         try expectRefused(.takenJobsDiffer(0), split([job("x")]))
         try expectRefused(

@@ -154,7 +154,7 @@ struct StoreFixture {
 
     static let scope = SuppressionScope(environment: "production", topic: "com.example.demo")
 
-    /// A token that the gateway reported as unregistered, in a fixed scope.
+    /// An invalid token, as a settlement contains it. By default the gateway has refused the token with BadDeviceToken.
     static func dead(
         _ token: [UInt8], shard: Int = 1, _ reason: SuppressionReason = .badDeviceToken, time: Int64 = 7
     ) -> Settlement.InvalidToken {

@@ -161,7 +161,7 @@ import Testing
         #expect(try refusal("{" + tokens + "}")?.hasPrefix("payload: ") == true)
         #expect(try refusal("[" + tokens + "]")?.hasPrefix("job: ") == true)
         #expect(try submit("{" + tokens + #","payload":{}}"#) == .accepted(waiting: 1))
-        // Field names may contain escapes.
+        // The name of a field may contain JSON escapes.
         #expect(try submit("{" + tokens + #","\u0070ayload":{}}"#) == .accepted(waiting: 2))
         #expect(throws: Never.self) { try Self.parse(Array(("{" + tokens + #","\u0070ayload":{}}"#).utf8)) }
     }
@@ -177,7 +177,7 @@ import Testing
             #expect(try refusal(Self.job(text(-3, zone))) == #"expires_at: "expires_at" is in the past"#)
             #expect(try refusal(Self.job(text(2, zone))) == nil)
         }
-        // Compares the days that the script calculates with Foundation's, for special cases of the calendar.
+        // Special days of the calendar: the script refuses days in the past and accepts days in the future.
         for year in [1970, 1999, 2000, 2001, 2004, 2023, 2024] {
             for day in ["01-01", "02-28", "03-01", "12-31"] {
                 let past = #""expires_at":"\#(year)-\#(day)T00:00:00Z""#

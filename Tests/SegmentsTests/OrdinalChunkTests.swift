@@ -25,7 +25,8 @@ struct OrdinalChunkTests {
         #expect(OrdinalChunk(bytes: bytes)?.ordinals == [0, 15, 65_535])
     }
 
-    /// An odd length, a descending and a repeated ordinal, and lengths of neither form.
+    /// Chunks with an odd length, a descending ordinal, a repeated ordinal, and lengths that neither form of a chunk
+    /// has.
     private static let wrong: [[UInt8]] = [
         [1], [0, 1, 2], [0, 2, 0, 1], [0, 1, 0, 1], zeros(4098), zeros(8191), zeros(8193),
     ]

@@ -23,7 +23,7 @@ struct RandomSampleTests {
             sample.offer(25, using: &random) { 15 + $0 }
             for element in sample.elements { counts[element] += 1 }
         }
-        // 500 each, with a standard deviation of 19.
+        // The expected count of each element is 500, with a standard deviation of 19.
         #expect(counts.allSatisfy { (400...600).contains($0) }, "\(counts)")
     }
 }

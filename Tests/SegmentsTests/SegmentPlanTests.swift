@@ -17,7 +17,7 @@ struct SegmentPlanTests {
         (["seen<5d & tag:a"], [1, 5, 7]),
         (["!tag:x"], [7]),
         (["tag:a", "tag:b"], [1, 2, 7]),
-        // Nothing is read if no device can be in the segment.
+        // The plan reads no bitmap if no device can be in the segment.
         (["tag:x"], []),
         (["tag:a & tag:x"], []),
         (["tag:x | zone:Asia/*"], []),

@@ -43,7 +43,7 @@ import Testing
     private static let tags = ["sport", "sports", "news"]
     private static let zones = ["Europe/Berlin", "Europe/Paris", "Asia/Tokyo"]
 
-    /// Devices with random attributes. Some have no address, and so get no pushes.
+    /// Devices with random attributes. Some devices have no address and get no pushes.
     private static func records(_ count: Int, seed: UInt64) -> [DeviceRecord] {
         var random = SeededRandom(seed: seed)
         return (0..<count).map { number in

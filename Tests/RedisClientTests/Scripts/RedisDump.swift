@@ -8,7 +8,7 @@ import RedisProtocol
 /// the same steps give the same text.
 struct RedisDump: Equatable {
     let lines: Set<String>
-    /// The times of splits, as in batch ids, in order. The text contains the index of a time instead of the time.
+    /// The times of splits in batch ids, in order. In the text, the place of a time in this list replaces the time.
     private let moments: [String]
 
     static func == (one: RedisDump, other: RedisDump) -> Bool { one.lines == other.lines }
@@ -97,7 +97,7 @@ struct RedisDump: Equatable {
 
     /// Masks numbers of at least 13 digits, which are times or ids of stream entries.
     ///
-    /// Does not mask the time in a batch's id, even if all its hexadecimal digits are decimal.
+    /// The time in a batch id stays unmasked, even if it contains only decimal digits.
     /// The loop replaces a regular expression, which would be too slow.
     private static func masked(_ text: String) -> String {
         let (bytes, dot) = (Array(text.utf8), UInt8(ascii: "."))

@@ -4,7 +4,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// How dead letters are created, expire, and are sent or dropped by an operator.
+/// Cases of dead letters: settling creates them, they expire, and operators replay or drop them.
 extension ScriptCase {
     static let letters = keptDeadLetters + trims + replays + refusals + repeats
 
@@ -137,7 +137,7 @@ extension ScriptCase {
             stream: stream, job: job, letters: letters.map { EntryID(Array($0.utf8)) })
     }
 
-    /// Keeps two dead letters of job a with three pushes.
+    /// Adds two dead letters of job a, with three pushes in total.
     private static func keepTwoDeadLetters(_ fixture: StoreFixture) throws {
         try fixture.addDeadLetter("a", 2, at: "5-1")
         try fixture.addDeadLetter("a", 1, at: "6-1")
@@ -219,7 +219,7 @@ extension ScriptCase {
 }
 
 extension StoreFixture {
-    /// Adds a dead letter and updates the sums.
+    /// Adds a dead letter, and updates the sums of pushes and bytes.
     func addDeadLetter(_ job: String, _ pushes: Int, at id: String, reason: String = "BadTopic") throws {
         let body = Self.body([(job, pushes)])
         var command = RESPCommand("XADD", "{pushfarm:demo}:dead_letters", id)
@@ -230,7 +230,7 @@ extension StoreFixture {
         try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "bytes", "\(body.count)")
     }
 
-    /// Adds an audit record and updates the sum.
+    /// Adds an audit record, and updates the sum of bytes.
     func remember(_ record: String, at id: String) throws {
         try redis.run("XADD", "{pushfarm:demo}:audit", id, "a", record)
         try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "audit", "\(100 + record.utf8.count)")

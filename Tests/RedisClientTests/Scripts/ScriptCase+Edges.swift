@@ -3,13 +3,14 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Edge cases. Without these cases no test would notice certain accidental changes of a line. `make mutants` found each case.
+/// Edge cases. Each case notices a changed line of a script that no other test noticed; `make mutants` found these
+/// changes.
 extension ScriptCase {
     static let edges = splits + takes + deliveries + leases + settlements + returns + promotions
 
     static let app = "{pushfarm:demo}:"
 
-    /// Opens a job of one push in shard 1.
+    /// Returns a call that opens a job of one push in shard 1.
     static func split(
         _ fixture: StoreFixture, step: Int = 1, _ id: String = "new", retention: Retention = Retention(),
         alone: String = ""
@@ -335,8 +336,8 @@ extension ScriptCase {
         },
     ]
 
-    /// Makes an intake that takes few jobs, two jobs in the inbox, and `batches` batches.
-    /// One batch is delayed, and one is quarantined.
+    /// Limits the intake to few jobs, and makes two jobs in the inbox and `batches` batches. One batch is delayed, and
+    /// another batch is quarantined.
     private static func trickle(_ fixture: StoreFixture, batches: Int) throws {
         try fixture.redis.run("HSET", app + "admission", "trickle", "1")
         for batch in 1...batches { try fixture.redis.run("HSET", app + "states", "\(batch)", "x") }
@@ -633,7 +634,8 @@ extension ScriptCase {
         ScriptCase("settles nothing without entries", again: .same) { _ in Settle([]) },
     ]
 
-    /// Makes one more delivered push. Returns a call that settles it, with the changes of `change`.
+    /// Makes one more delivered push. Returns a call that settles this push, with a settlement that `change` has
+    /// changed.
     private static func one(
         _ fixture: StoreFixture, responses: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {

@@ -4,7 +4,8 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Edge cases of the files that several scripts share (`Scripts/Shared`). `make mutants` found each case.
+/// Edge cases of the files that several scripts share (`Scripts/Shared`). Each case notices a fault that no other test
+/// noticed; `make mutants` found these faults.
 extension ScriptCase {
     static let shared = lists + cuts + counts
 
@@ -35,7 +36,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Returns a call that refuses the rest of a job of five pushes. `offset` pushes are split.
+    /// Returns a call that refuses the rest of a job of five pushes, after `offset` pushes were split.
     /// `ended` has the outcomes of pushes, as fields of the job record.
     private static func cut(_ fixture: StoreFixture, offset: Int, _ ended: KeyValuePairs<String, String>)
         throws
@@ -62,7 +63,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Returns an entry with one item of each kind, with and without tokens.
+    /// Returns a results entry with delivered, failed and expired pushes, with and without tokens, and with retries.
     private static func everyKind() -> [UInt8] {
         var builder = ResultsBuilder()
         let tokens = StoreFixture.tokens(3)

@@ -73,7 +73,8 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case once, twice, replyLost, withoutMemory
     }
 
-    /// The data before the call, the reply (of the last run if there are two), the data after the call, and the wake-ups.
+    /// The data before and after the call, the reply, and the wake-ups. If the call runs twice, `reply` is the second
+    /// reply.
     struct Outcome {
         let before: RedisDump
         let reply: String
@@ -81,7 +82,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let woken: [String]
     }
 
-    /// - Parameter redis: the Redis for the run. The method first deletes all its data.
+    /// - Parameter redis: the Redis for the run. The method first deletes all data in this Redis.
     func run(_ way: Way, on redis: PrivateRedis) throws -> Outcome {
         let fixture = try StoreFixture(on: redis)
         let command = try prepare(fixture)

@@ -36,7 +36,7 @@ extension StoreFixture {
     }
 
     /// Makes a delayed batch and returns its id.
-    /// A worker may still have such a batch after Redis has returned to an earlier state.
+    /// After Redis has returned to an earlier state, a worker may have checked out a batch that is delayed in Redis.
     func delayed(_ jobs: [(id: String, tokens: Int)]) throws -> BatchID {
         try split(jobs, due: 4_000_000_000_000)
         return BatchID(
@@ -69,7 +69,8 @@ extension StoreFixture {
         _ = try report(batch, 0..<1, entry: Self.delivered("j2", 1))
     }
 
-    /// Reclaims the batches of all shards. With the default `loss`, no push counts as suspect because of the loss of the workers.
+    /// Returns a call that reclaims the batches of `workers` in all shards. With the default `loss`, the call makes no
+    /// push a suspect.
     func reclaim(_ workers: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
         Reclaim(.gone(workers), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
     }
