@@ -51,8 +51,8 @@ struct TrappingFormsTests {
         #expect(manifest.contains(/name: "pushfarm"[\s\S]*?swiftSettings: checked/))
     }
 
-    /// Finds `first!`, `try!`, `uniqueKeysWithValues` and similar forms, which the compiler accepts. `make lint` finds
-    /// them too.
+    /// Finds `first!`, `try!`, `uniqueKeysWithValues` and similar forms, which the compiler accepts. `make lint` finds them
+    /// too.
     @Test func `no code unwraps a value that foreign bytes may lack`() throws {
         let rule = #/\.(?:first|last|min\(\)|max\(\)|popLast\(\))!|\btry!|uniqueKeysWithValues/#
         let place = Self.package + "/Sources"

@@ -3,9 +3,9 @@ import Foundation
 import Fuzzing
 import Testing
 
-/// Runs each fuzz target in its own process; all processes run at the same time. A process runs the corpus and the
-/// inputs of earlier crashes, and then changed inputs for five seconds of processor time. A trap ends the process, and
-/// the input that caused the trap stays in a file.
+/// Runs each fuzz target in its own process; all processes run at the same time. A process runs the corpus and the inputs of
+/// earlier crashes, and then changed inputs for five seconds of processor time. A trap ends the process, and the input that
+/// caused the trap stays in a file.
 ///
 /// These runs choose inputs without coverage data. `make fuzz` uses coverage data, and has found the inputs of the corpora.
 @Suite struct FuzzTests {
@@ -67,8 +67,7 @@ private enum Sources {
         try String(contentsOfFile: "\(package)/\(path)", encoding: .utf8)
     }
 
-    /// Paths of all files below a folder. The result is empty if the folder does not exist: git stores no empty
-    /// folders.
+    /// Paths of all files below a folder. The result is empty if the folder does not exist: git stores no empty folders.
     static func files(in folder: String) throws -> [String] {
         let place = "\(package)/\(folder)"
         guard FileManager.default.fileExists(atPath: place) else { return [] }

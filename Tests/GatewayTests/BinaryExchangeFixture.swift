@@ -5,8 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// One binary exchange, the outcomes that it has reported, and the number of key updates to which the gateway has
-/// replied.
+/// One binary exchange, the outcomes that it has reported, and the number of key updates to which the gateway has replied.
 final class BinaryExchangeFixture {
     let exchange: BinaryExchange
     private(set) var delivered: [UInt32] = []

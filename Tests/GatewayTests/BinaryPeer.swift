@@ -2,8 +2,8 @@ import APNs
 import BinaryProtocol
 import RandomTesting
 
-/// A simulated binary gateway that gets its bytes from the test. It records which pushes it accepts and refuses, so
-/// that a test can compare this record with the outcomes of the exchange.
+/// A simulated binary gateway that gets its bytes from the test. It records which pushes it accepts and refuses, so that a
+/// test can compare this record with the outcomes of the exchange.
 final class BinaryPeer {
     typealias Instant = ContinuousClock.Instant
 
@@ -27,7 +27,7 @@ final class BinaryPeer {
     private let delay: () -> Duration
 
     /// - Parameters:
-    /// - kind: returns whether the push with a serial number is good, bad or failing.
+    ///   - kind: returns whether the push with a serial number is good, bad or failing.
     ///   - delay: returns the delay of the next reply.
     init(kind: @escaping (UInt32) -> Kind, delay: @escaping () -> Duration) {
         (self.kind, self.delay) = (kind, delay)

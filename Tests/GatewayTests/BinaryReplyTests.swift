@@ -26,8 +26,8 @@ import Testing
         for position in 0..<UInt32(accepted) { line.send(position, at: start) }
         for tick in 1...25 {
             // The gateway replies to each key update request.
-            // The first reply proves that the gateway has read the pushes. The second reply proves that the gateway
-            // sent no refusal during the quiet time.
+            // The first reply proves that the gateway has read the pushes. The second reply proves that the gateway sent no
+            // refusal during the quiet time.
             line.responses = line.questions.count
             line.poll(at: at(tick * 50))
         }
@@ -120,8 +120,8 @@ import Testing
 
     // MARK: Too late
 
-    /// The arguments: the status of the reply, its identifier, and how many of the three pushes that count as accepted
-    /// the gateway has not accepted.
+    /// The arguments: the status of the reply, its identifier, and how many of the three pushes that count as accepted the
+    /// gateway has not accepted.
     @Test(arguments: [(8, 1, 3), (8, 2, 2), (8, 3, 1), (1, 3, 1), (3, 2, 2), (10, 1, 2), (10, 2, 1)])
     func `a reply about a push taken as accepted reports how many were wrong`(
         status: UInt8, identifier: UInt32, wrong: Int

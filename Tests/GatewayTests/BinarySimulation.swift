@@ -6,10 +6,9 @@ import Transport
 
 @testable import Gateway
 
-/// Simulates pushes over several binary connections to gateways in memory. All random events come from one seed, and
-/// the clock is simulated. Bytes arrive late and in random parts, tokens are bad, and gateways shut down, close without
-/// a reply, or read slowly. Unprocessed pushes and pushes with an
-/// unknown outcome are sent again, until every push has its outcome.
+/// Simulates pushes over several binary connections to gateways in memory. All random events come from one seed, and the
+/// clock is simulated. Bytes arrive late and in random parts, tokens are bad, and gateways shut down, close without a reply,
+/// or read slowly. Unprocessed pushes and pushes with an unknown outcome are sent again, until every push has its outcome.
 final class BinarySimulation {
     struct Troubles: OptionSet {
         let rawValue: Int
@@ -28,8 +27,7 @@ final class BinarySimulation {
         static let earlyCloses = Troubles(rawValue: 128)
         /// The gateway's program stalls for seconds and neither reads nor replies.
         static let starvation = Troubles(rawValue: 256)
-        /// Replaces the generic method of `OptionSet`, which is too slow: every step of the simulation calls this
-        /// method.
+        /// Replaces the generic method of `OptionSet`, which is too slow: every step of the simulation calls this method.
         func contains(_ other: Troubles) -> Bool { rawValue & other.rawValue == other.rawValue }
 
         static let all: Troubles = [
@@ -47,15 +45,15 @@ final class BinarySimulation {
     private final class Link {
         let exchange: BinaryExchange
         let peer: BinaryPeer
-        /// The sent bytes by place. `queued`: in the worker's buffers. `flying`: in the socket. `unread`: received by
-        /// the gateway's system, but not read by its program.
+        /// The sent bytes by place. `queued`: in the worker's buffers. `flying`: in the socket. `unread`: received by the
+        /// gateway's system, but not read by its program.
         var queued: [UInt8] = []
         var flying: [UInt8] = []
         var unread: [UInt8] = []
         var reply: [UInt8] = []
         var sent: [UInt32: Bool] = [:]
-        /// Positions in the sent bytes. `handed`: the end of the bytes that the exchange has written. `read`: the end
-        /// of the bytes that the gateway has read. `questions`: each key update request.
+        /// Positions in the sent bytes. `handed`: the end of the bytes that the exchange has written. `read`: the end of the
+        /// bytes that the gateway has read. `questions`: each key update request.
         var handed = 0
         var read = 0
         var questions: [Int] = []
@@ -157,8 +155,8 @@ final class BinarySimulation {
         if troubles.contains(.shutdowns), chance(300) { link.peer.shutDown(at: now) }
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
-        // The exchange notices a stalled gateway by missing replies to key updates. So only a gateway that usually
-        // replies to key updates may stall.
+        // The exchange notices a stalled gateway by missing replies to key updates. So only a gateway that usually replies to
+        // key updates may stall.
         if troubles.contains(.starvation), chance(300), settings.asksIfRead, responses != .never,
             link.standsStillUntil == nil
         {
@@ -185,8 +183,8 @@ final class BinarySimulation {
                 guard isRetry, settings.command == .simple else {
                     throw BrokenInvariant(description: "room, and a push is not taken")
                 }
-                // With command 0, a push with an unknown outcome is sent again only over a connection without other
-                // pushes in flight.
+                // With command 0, a push with an unknown outcome is sent again only over a connection without other pushes in
+                // flight.
                 return waiting.insert(serial, at: 0)
             }
             link.sent[serial] = true

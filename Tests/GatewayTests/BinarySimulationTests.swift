@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    /// The arguments contain no faults that close a connection without a bad push. With command 0, each close counts as
-    /// a refusal, so the exchange would blame a good push.
+    /// The arguments contain no faults that close a connection without a bad push. With command 0, each close counts as a
+    /// refusal, so the exchange would blame a good push.
     @Test(
         arguments: troubles.indices.filter {
             !troubles[$0].contains(.closes) && !troubles[$0].contains(.shutdowns)

@@ -55,8 +55,8 @@ import Transport
     @Test func `the reported room matches what send accepts`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil) { $0.maxConcurrentStreams = 2 }
-            // The sender uses the reported room as soon as a push is settled. The session may still process events at
-            // this moment, but the room must already be correct.
+            // The sender uses the reported room as soon as a push is settled. The session may still process events at this
+            // moment, but the room must already be correct.
             sender.onSettled = { _, _ in sender.loopTurnEnded() }
             gateway.onInput = { [unowned gateway] in
                 for number in stride(from: 1, through: gateway.session.newestStream, by: 2) {
@@ -156,8 +156,8 @@ import Transport
             try await gateway.requests.wait(until: 1)
             gateway.respond(1, "200")
             gateway.stream.sendNow()
-            // The response is in the socket, but the event loop has not read it. `poll` must read it before it checks
-            // the deadline.
+            // The response is in the socket, but the event loop has not read it. `poll` must read it before it checks the
+            // deadline.
             let connection = try #require(sender.connection as? APNsConnection)
             connection.poll(at: .now + .seconds(60))
             #expect(sender.delivered == 1)
@@ -169,8 +169,8 @@ import Transport
             let (gateway, sender) = try await RawGateway.connect(token: nil, timeout: .milliseconds(50))
             sender.push(0..<3)
             try await gateway.requests.wait(until: 3)
-            // When the deadline ends a push, the gateway responds at once. So the worker's reset and the gateway's
-            // response are in flight at the same time.
+            // When the deadline ends a push, the gateway responds at once. So the worker's reset and the gateway's response
+            // are in flight at the same time.
             sender.onSettled = { number, _ in gateway.respond(Int32(number) * 2 + 1, "200") }
             try await sender.finish()
             sender.onSettled = { _, _ in }

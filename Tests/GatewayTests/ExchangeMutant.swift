@@ -25,7 +25,7 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
         (self.description, self.ignoresTime) = (description, ignoresTime)
     }
 
-    /// The simulation must find this fault with its fixed seeds.
+    /// The simulation must find this fault with the fixed seeds of `ExchangeSimulationTests`.
     static let heldBack = ExchangeMutant(
         "treats pushes held back by the gateway's limit as sent", InjectedExchangeFault.takesHeldBackForSent)
 

@@ -5,9 +5,9 @@ import RandomTesting
 
 @testable import Gateway
 
-/// Simulates a push exchange and a gateway session that pass bytes in memory. All random events come from one seed, and
-/// the clock is simulated. Bytes arrive late and in random parts, streams are reset with any code, limits change, the
-/// gateway shuts down or becomes silent, or the connection ends at any byte.
+/// Simulates a push exchange and a gateway session that pass bytes in memory. All random events come from one seed, and the
+/// clock is simulated. Bytes arrive late and in random parts, streams are reset with any code, limits change, the gateway
+/// shuts down or becomes silent, or the connection ends at any byte.
 final class ExchangeSimulation {
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {

@@ -1,5 +1,4 @@
-/// The bytes in flight on an HTTP/2 connection. The cutter divides some header blocks into HEADERS and CONTINUATION
-/// frames.
+/// The bytes in flight on an HTTP/2 connection. The cutter divides some header blocks into HEADERS and CONTINUATION frames.
 struct FrameCutter {
     private var whole: [UInt8] = []
     /// The bytes of an incomplete frame.

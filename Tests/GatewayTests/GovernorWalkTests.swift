@@ -4,8 +4,8 @@ import Testing
 
 @testable import Gateway
 
-/// Runs the parts that control a connection together, on one simulated clock: stream budget, deadlines, circuit breaker
-/// and backoff.
+/// Runs the parts that control a connection together, on one simulated clock: stream budget, deadlines, circuit breaker and
+/// backoff.
 /// The gateway responds, fails, sends nothing, changes its stream limit, disappears and returns.
 @Suite struct GovernorWalkTests {
     private static let timeout = Duration.seconds(5)

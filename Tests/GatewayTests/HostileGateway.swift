@@ -6,13 +6,13 @@ import Transport
 
 @testable import Gateway
 
-/// A gateway over TLS whose first connections misbehave. Later connections respond to every request.
+/// A gateway over TLS whose first connections misbehave. On later connections, the gateway responds to every request.
 @Loop final class HostileGateway {
     /// How a misbehaving connection behaves.
     enum Behaviour: CaseIterable, Sendable {
         case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
-        /// `goAway` sends GOAWAY with last stream 0 at once. `announcedGoAway` sends GOAWAY with the highest possible
-        /// last stream at once, and then no responses.
+        /// `goAway` sends GOAWAY with last stream 0 at once. `announcedGoAway` sends GOAWAY with the highest possible last
+        /// stream at once, and then no responses.
         case goAway, announcedGoAway
         case refusals
     }

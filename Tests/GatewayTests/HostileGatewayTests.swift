@@ -48,8 +48,8 @@ import Transport
                 sender.resendsUnknown = true
                 sender.push(0..<20)
                 #expect(await until { sender.pool.isStalled })
-                // A delay must end before each dial except the first one. On a slow machine there may be more than
-                // three dials already.
+                // A delay must end before each dial except the first one. On a slow machine there may be more than three
+                // dials already.
                 let (dials, delays) = (sender.pool.dials, sender.pausesEnded.all.count)
                 #expect(dials >= 3 && dials <= delays + 1 && sender.delivered == 0, "\(dials), \(delays)")
                 let silent = gateway.acceptances
@@ -75,8 +75,8 @@ import Transport
             try await self.run(gateway) { sender in
                 sender.push(0..<1000)
                 #expect(await until { sender.pool.isStalled })
-                // The gateway has got the pushes that were open when the first refusals arrived, and after that one
-                // push after each delay.
+                // The gateway has got the pushes that were open when the first refusals arrived, and after that one push
+                // after each delay.
                 #expect(gateway.requests <= 50 + 50 + 5, "\(gateway.requests)")
                 #expect(gateway.connections == 1 && sender.delivered == responses)
                 // One more push may be in flight, so the test waits.

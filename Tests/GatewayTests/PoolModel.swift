@@ -6,8 +6,7 @@ import RandomTesting
 @testable import Gateway
 
 /// Simulates one worker's connections to a binary gateway in virtual time, with random events from one seed.
-/// The pool's real code makes the decisions. The model measures how long the worker needs to send a list with bad
-/// tokens.
+/// The pool's real code makes the decisions. The model measures how long the worker needs to send a list with bad tokens.
 struct PoolModel {
     typealias Instant = ContinuousClock.Instant
 
@@ -111,8 +110,8 @@ struct PoolModel {
         return min(backlog.count, room + demand.headroom)
     }
 
-    /// The connection with the most room; nil if no connection has room. If there are at least two connections, the
-    /// first connection is reserved for `high` pushes.
+    /// The connection with the most room; nil if no connection has room. If there are at least two connections, the first
+    /// connection is reserved for `high` pushes.
     private var roomiest: Int? {
         let able = connections.indices.dropFirst(connections.count > 1 ? 1 : 0)
         let best = able.min { connections[$0].pushes.count < connections[$1].pushes.count }

@@ -46,8 +46,8 @@ import Testing
         ], 0..<3 as Range<UInt64>)
     func `slow dials run in parallel on all connections`(dialling: Dialling, seed: UInt64) {
         let model = simulate({ ($0.dial, $0.reply) = (dialling.dial, dialling.reply) }, seed: seed)
-        // The shortest possible time in seconds: 28 connections dial in parallel, so it is the duration of all dials
-        // divided by 28.
+        // The shortest possible time in seconds: 28 connections dial in parallel, so it is the duration of all dials divided
+        // by 28.
         let least = Double(model.dials) * Double(dialling.dial) / 1_000 / 28
         #expect(model.seconds <= 1.3 * least, "\(model.seconds) s, \(model.dials) dials in \(least) s")
         #expect(model.mostDialling == 28)

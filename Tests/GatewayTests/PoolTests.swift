@@ -109,8 +109,7 @@ import Transport
                 try await farm.sender.settled(settled)
                 try farm.order("streams \(limit)")
                 if limit == 0 {
-                    // With the limit 0, all streams must end: the pushes in flight get outcomes, and no new stream is
-                    // opened.
+                    // With the limit 0, all streams must end: the pushes in flight get outcomes, and no new stream is opened.
                     #expect(await until { farm.sender.pool.openStreams == 0 && farm.sender.pool.limit == 0 })
                 }
                 if limit == 7 {
@@ -189,8 +188,8 @@ import Transport
             farm.sender.push(1..<3)
             try await farm.sender.finish()
             try farm.order("calm")
-            // The client has reset the silent streams. The next pushes use all four streams, so the gateway must have
-            // freed the silent streams too.
+            // The client has reset the silent streams. The next pushes use all four streams, so the gateway must have freed
+            // the silent streams too.
             farm.sender.push(3..<100)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.unknown == 2 && farm.sender.delivered == 98)
@@ -222,8 +221,8 @@ import Transport
             farm.sender.pool.apply(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.pausesEnded.wait(until: 2)
-            // A delay must end before each dial except the first one. On a slow machine more than two delays may have
-            // ended already.
+            // A delay must end before each dial except the first one. On a slow machine more than two delays may have ended
+            // already.
             let (dials, delays) = (farm.sender.pool.dials, farm.sender.pausesEnded.all.count)
             #expect(dials <= delays + 1 && farm.sender.sends.isEmpty, "\(dials), \(delays)")
             try farm.order("calm")

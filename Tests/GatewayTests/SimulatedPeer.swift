@@ -12,8 +12,8 @@ final class SimulatedPeer {
     private(set) var statuses: [Serial: Int] = [:]
     /// Pushes that the gateway refused without processing.
     private(set) var refused: Set<Serial> = []
-    /// Pushes that the client considers unprocessed. The gateway must not process them, because the client may send
-    /// them again over another connection.
+    /// Pushes that the client considers unprocessed. The gateway must not process them, because the client may send them
+    /// again over another connection.
     var free: Set<Serial> = []
     /// A description of a broken rule; nil if no rule was broken.
     private(set) var fault: String?
@@ -89,8 +89,8 @@ final class SimulatedPeer {
         responded.append(push)
     }
 
-    /// Resets the stream of a push: during the response with the code CANCEL, or before or after processing with a
-    /// random code.
+    /// Resets the stream of a push: during the response with the code CANCEL, or before or after processing with a random
+    /// code.
     func reset(chance: (ClosedRange<Int>) -> Int) {
         if chance(0...3) == 0, !responded.isEmpty {
             let push = responded.remove(at: chance(0...responded.count - 1))

@@ -5,8 +5,8 @@ import Testing
 @testable import Gateway
 
 struct StalledExchangeTests {
-    /// The gateway sends PINGs but reads nothing. So the connection looks alive, but the exchange cannot write its
-    /// stream resets.
+    /// The gateway sends PINGs but reads nothing. So the connection looks alive, but the exchange cannot write its stream
+    /// resets.
     @Test func `a connection to a gateway that reads nothing ends with its pushes`() {
         var now = ContinuousClock.now
         let exchange = PushExchange<APNsService>(

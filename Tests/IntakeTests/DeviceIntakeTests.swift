@@ -54,8 +54,8 @@ import Testing
     @Test func `inputs that were applied and not finished are repeated by the next intake`() async throws {
         try await DeviceIntakeFixture.run { farm in
             try await farm.push(Self.set("a"), Self.set("b"))
-            // After the first intake has applied the inputs, its lease goes to another host. So the intake cannot
-            // finish the inputs.
+            // After the first intake has applied the inputs, its lease goes to another host. So the intake cannot finish the
+            // inputs.
             farm.registry.beforeReturn = { _ in try? await farm.takeLease() }
             farm.start()
             try await farm.until("the inputs are applied") { farm.registry.applied.count == 2 }

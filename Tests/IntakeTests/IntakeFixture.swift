@@ -163,7 +163,7 @@ import Testing
         try #require(try await fixture.store.jobRecord(of: job))
     }
 
-    /// Checks that the accounting is correct, which it must be at every moment.
+    /// Checks that the accounting is correct.
     func audit() async throws {
         #expect(try await perform(CheckAccounting(shards: Self.shards)) == [])
     }

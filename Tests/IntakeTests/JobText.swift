@@ -7,8 +7,8 @@ struct JobText {
     var payload = #"{"aps":{"alert":"Hi"}}"#
     /// If set, the job has one payload for each token, in the order of the tokens.
     var payloads: [String]?
-    /// If set, `payload` is a template, and the job has one push for each token. An element is JSON text with the
-    /// further fields of a push, such as `values`.
+    /// If set, `payload` is a template, and the job has one push for each token. An element is JSON text with the further
+    /// fields of a push, such as `values`.
     var personal: [String]?
     var fields = ""
 

@@ -45,8 +45,7 @@ struct SuspectJobIsolationTests {
             #expect(queue.working.isEmpty)
             turn.end("a")
             #expect(await until { !queue.working.isEmpty })
-            // Both apps woke up in the same turn of the event loop, but only one app got its turn. The other app waits
-            // again.
+            // Both apps woke up in the same turn of the event loop, but only one app got its turn. The other app waits again.
             let first = queue.working
             #expect(first.count == 1)
             turn.end(first[0])

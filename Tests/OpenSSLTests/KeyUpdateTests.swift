@@ -25,8 +25,8 @@ import Testing
             #expect(try link.client.receive() == .nothing(.wantRead))
             #expect(link.client.keyUpdates == max(0, round * 2 - 1), "nothing of it was read yet")
             #expect(try link.server.receive() == .text("before"))
-            // OpenSSL does not reply when it reads a key update. It first returns the data after the update, and
-            // replies at its next read.
+            // OpenSSL does not reply when it reads a key update. It first returns the data after the update, and replies at
+            // its next read.
             #expect(try link.server.receive() == .text("after"))
             #expect(try link.client.requestKeyUpdate() == .done)
             #expect(try link.server.receive() == .nothing(.wantRead))
@@ -42,8 +42,8 @@ import Testing
         _ = try link.client.requestKeyUpdate()
         _ = try link.client.requestKeyUpdate()
         _ = try link.client.send("hello")
-        // One read must return the data after the key updates. The bytes are no longer in the socket, so no poll event
-        // would cause a second read.
+        // One read must return the data after the key updates. The bytes are no longer in the socket, so no poll event would
+        // cause a second read.
         #expect(try link.server.receive() == .text("hello"))
     }
 
@@ -53,8 +53,8 @@ import Testing
         let bytes = [UInt8](repeating: 7, count: 1 << 14)
         while case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) {
             written += count
-            // The loop ends after a partial write. After a blocked write, OpenSSL would require a retry of this write
-            // before the key update.
+            // The loop ends after a partial write. After a blocked write, OpenSSL would require a retry of this write before
+            // the key update.
             guard count == bytes.count else { break }
         }
         var read = 0

@@ -30,8 +30,8 @@ extension String {
 
     @Test func `raw and DER signatures verify and each signature has 64 bytes`() throws {
         let key = try SigningKey(pem: SigningKey.makePEM().bytes)
-        // The numbers of a signature rarely have leading zeros. Such numbers have a shorter DER form, and the test
-        // covers them only in many rounds.
+        // The numbers of a signature rarely have leading zeros. Such numbers have a shorter DER form, and the test covers
+        // them only in many rounds.
         for round in 0..<600 {
             let message = "message \(round)".bytes
             let signature = key.sign(message)

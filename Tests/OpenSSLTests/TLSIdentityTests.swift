@@ -57,8 +57,8 @@ import Testing
         for index in stride(from: 0, to: file.count, by: 5) {
             var changed = file
             changed[index] ^= 0x10
-            // Some changed bits leave the file valid, so the call may succeed or throw. The test only checks that the
-            // call does not crash.
+            // Some changed bits leave the file valid, so the call may succeed or throw. The test only checks that the call
+            // does not crash.
             _ = try? TLSIdentity(pkcs12: changed, password: "pa55")
         }
     }

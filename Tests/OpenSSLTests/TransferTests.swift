@@ -112,8 +112,8 @@ import Testing
         let link = try link(tickets: 2)
         #expect(link.handshake().isDone)
         _ = try link.server.send("hello")
-        // The first reads only process session tickets. The text must come within four reads, and no earlier read may
-        // report that the socket is empty.
+        // The first reads only process session tickets. The text must come within four reads, and no earlier read may report
+        // that the socket is empty.
         var seen: [Received] = []
         while seen.count < 4 && seen.last != .text("hello") { seen.append(try link.client.receive()) }
         #expect(seen.last == .text("hello"))
@@ -157,15 +157,13 @@ import Testing
         #expect("\(TLSError.system(EPIPE))" == "Broken pipe")
     }
 
-    /// Such records must count: the peer may have read the first record and replied to it before it closed the
-    /// connection.
+    /// Such records must count: the peer may have read the first record and replied to it before it closed the connection.
     @Test(arguments: TLSVersion.allCases)
     func `records sent before the connection broke count as written`(version: TLSVersion) throws {
         let link = try link(version, sockets: tcpPair())
         #expect(link.handshake().isDone)
         link.closeServer()
-        // The first write succeeds, and the peer's system replies with a reset. Because of this reset, a later write
-        // fails.
+        // The first write succeeds, and the peer's system replies with a reset. Because of this reset, a later write fails.
         let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
         guard case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) else {
             Issue.record("the first record has left")

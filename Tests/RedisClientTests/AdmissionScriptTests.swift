@@ -92,8 +92,7 @@ import Testing
         try fixture.perform(Settle([StoreFixture.settlement(try fixture.results()[0], "j1", delivered: 1)]))
         let freed = try take()
         #expect(freed.jobs.count == 1 && freed.heldBack == nil)
-        // Even if the app is full, `take` returns jobs that are no longer in the inbox, because the intake took them
-        // earlier.
+        // Even if the app is full, `take` returns jobs that are no longer in the inbox, because the intake took them earlier.
         limits.backlog = 1
         try updateAdmission(limits)
         #expect(try take().jobs.count == 1)
@@ -118,8 +117,8 @@ import Testing
         try updateAdmission(isByMemory ? .full : .keep, held: !isByMemory)
         try queue(128, "HSET", "states")
         #expect(try take(known: 0).heldBack != nil)
-        // The reply must tell the intake to wait even if the inbox is empty. Otherwise the intake would block until the
-        // next job arrives, and would take this job.
+        // The reply must tell the intake to wait even if the inbox is empty. Otherwise the intake would block until the next
+        // job arrives, and would take this job.
         try fixture.redis.run("RENAME", "pushfarm:demo", "{pushfarm:demo}:aside")
         #expect(try take(known: 0).heldBack != nil)
         try fixture.redis.run("RENAME", "{pushfarm:demo}:aside", "pushfarm:demo")

@@ -160,8 +160,8 @@ import Testing
                 == .taken(.init(open: 3, granted: 0, isDone: false, staleness: .redelivered)))
         #expect(try fixture.jobRecord("j1").inFlight == 1)
         #expect(try fixture.audit() == [])
-        // Another worker checks out the batch. The old worker then reports the remaining outcomes. These reports end
-        // the batch, no matter which list contains it.
+        // Another worker checks out the batch. The old worker then reports the remaining outcomes. These reports end the
+        // batch, no matter which list contains it.
         let second = try #require(try fixture.checkout("w2").batches.first)
         #expect(second.delivery == 2 && second.map == Array("x...".utf8))
         #expect(

@@ -3,8 +3,8 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks requests to read the feedback service, and readings in the same millisecond as a request or after the Redis
-/// clock was set back. For a clock that was set back, the tests store times in the future.
+/// Checks requests to read the feedback service, and readings in the same millisecond as a request or after the Redis clock
+/// was set back. For a clock that was set back, the tests store times in the future.
 @Suite struct FeedbackRequestTests {
     private static let ahead: Int64 = 60_000
     let fixture: StoreFixture
@@ -35,8 +35,8 @@ import Testing
         #expect(try begin("r1") == .read(failures: 0))
         try set("begun_at", try fixture.perform(AskForFeedback()) + Self.ahead)
         let askedAt = try fixture.perform(AskForFeedback())
-        // The same reader begins again, as after a lost reply. The reading still counts as begun at its first begin,
-        // which is before the request.
+        // The same reader begins again, as after a lost reply. The reading still counts as begun at its first begin, which is
+        // before the request.
         #expect(try begin("r1") == .read(failures: 0))
         #expect(try end("r1").served <= askedAt)
         #expect(try begin("r2") == .read(failures: 0))

@@ -5,8 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checks values that no script writes, in keys of the right type. A wrong value must not stop the work on other
-/// values.
+/// Checks values that no script writes, in keys of the right type. A wrong value must not stop the work on other values.
 @Suite struct InvalidValueTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -16,8 +15,8 @@ import Testing
     ]
     private static let app = "{pushfarm:demo}:"
 
-    /// Makes two results entries. Returns a call that settles them: two pushes of `a` failed, and two pushes of `b`
-    /// were delivered.
+    /// Makes two results entries. Returns a call that settles them: two pushes of `a` failed, and two pushes of `b` were
+    /// delivered.
     private func twoEntries() throws -> Settle {
         try fixture.split([("a", 2), ("b", 2)])
         let batch = try fixture.checkout().batches[0]

@@ -90,8 +90,8 @@ import Testing
         #expect(try fixture.perform(ReadOwners()).leaseEnds["n2"] == nil)
         let token = FenceToken(Array("2:n2:h2".utf8))
         #expect(try claim("n2", wanted: [.shard(2)], [.intake]) == [.ours(token), .free])
-        // The reply is `ours` for a lease that the requesting coordinator already owns, even if the request only reads
-        // the lease.
+        // The reply is `ours` for a lease that the requesting coordinator already owns, even if the request only reads the
+        // lease.
         #expect(try claim("n2", [.shard(2)]) == [.ours(token)])
     }
 
@@ -105,8 +105,8 @@ import Testing
             Issue.record("n is not n2, only how it begins")
             return
         }
-        // A request may name the predecessor by the part of its nonce before the dot. So the predecessor "p" includes
-        // the nonce "p.1", whose lease goes to "p.2".
+        // A request may name the predecessor by the part of its nonce before the dot. So the predecessor "p" includes the
+        // nonce "p.1", whose lease goes to "p.2".
         try fixture.redis.run(
             "HSET", "{pushfarm:demo}:owners", "03", "5:p.1:host", "until:p.1", "99999999999999")
         #expect(

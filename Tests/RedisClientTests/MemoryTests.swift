@@ -58,8 +58,8 @@ import Testing
         let swap = try fixture.redis.run("GET", "nothing")
         #expect(swap.isNull)
 
-        // While Redis is full, a coordinator can start, because its consumer group already exists. The intake can also
-        // take and split jobs that were accepted earlier.
+        // While Redis is full, a coordinator can start, because its consumer group already exists. The intake can also take
+        // and split jobs that were accepted earlier.
         try fixture.perform(CreateResultsGroup())
         let taken = try fixture.perform(
             Take(token: fixture.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 1000))

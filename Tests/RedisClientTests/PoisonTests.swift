@@ -12,8 +12,8 @@ import Testing
     /// How a worker ends after it has sent a poison push.
     enum SendOutcome { case crash, kill, killAmidOthers }
 
-    /// The result of `run`, in which workers send all pushes with send credit, until no push is left. A worker crashes
-    /// when it sends a push of `poison`, while its other pushes are in flight. Positions are counted from 0.
+    /// The result of `run`, in which workers send all pushes with send credit, until no push is left. A worker crashes when
+    /// it sends a push of `poison`, while its other pushes are in flight. Positions are counted from 0.
     private struct Search {
         var crashes = 0
         var rounds = 0

@@ -32,8 +32,7 @@ final class PrivateRedis {
         try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
     }
 
-    /// Whether Redis replies to PING: false while a script blocks Redis, or if the reply to an earlier command comes
-    /// first.
+    /// Whether Redis replies to PING: false while a script blocks Redis, or if the reply to an earlier command comes first.
     var isReachable: Bool { (try? run("PING"))?.text == "PONG" }
 
     @discardableResult

@@ -142,8 +142,7 @@ import Testing
                     PutBack(token: fixture.token, worker: "w1", batches: [(batches[1].id, 1)]))
             }
             #expect(batches[0].granted == 4)
-            // The worker crashes before it sends a push. So the test writes a state of the batch without granted
-            // pushes.
+            // The worker crashes before it sends a push. So the test writes a state of the batch without granted pushes.
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:states", "\(batches[0].id)",
                 "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")

@@ -60,8 +60,8 @@ import Testing
         var done: [String] = []
         for _ in 0..<5 {
             let faults = try fixture.audit()
-            // `fsck` reads job records in pages. With the jobs from these pages, the check must find the same faults as
-            // with all job records.
+            // `fsck` reads job records in pages. With the jobs from these pages, the check must find the same faults as with
+            // all job records.
             let unsettled = try unsettled()
             #expect(
                 try Set(fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: unsettled)))
@@ -317,8 +317,7 @@ import Testing
         #expect(try unsettled().sorted() == ["flies", "later", "waits"])
     }
 
-    /// A farm may keep a million finished job records. One command that reads all of them would block Redis for too
-    /// long.
+    /// A farm may keep a million finished job records. One command that reads all of them would block Redis for too long.
     @Test func `finished job records are read in pages and not again with the queues`() throws {
         let batches = try farm()
         for number in 0..<2_000 {

@@ -68,8 +68,7 @@ import Testing
             changed.replaceSubrange(wrong.place..<wrong.place + wrong.words.count, with: wrong.words)
             return (changed, wrong.error)
         }
-        // The first call has one byte too many. In the other calls, the last event has fewer arguments than its count
-        // says.
+        // The first call has one byte too many. In the other calls, the last event has fewer arguments than its count says.
         var longer = words
         longer[15] += "\0"
         calls.append((longer, "too short"))
@@ -172,8 +171,8 @@ import Testing
         let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
         #expect(written.map { $0["entry"] } == [name])
         if field[0] == "job:a", field[1] != "accepted" { #expect(try fixture.jobRecord("a").accepted == 4) }
-        // The entries of this test contradict the batches, so the test ignores the faults that the audit finds. It
-        // checks that neither the audit nor a repair throws an error because of the wrong value.
+        // The entries of this test contradict the batches, so the test ignores the faults that the audit finds. It checks
+        // that neither the audit nor a repair throws an error because of the wrong value.
         _ = try fixture.audit()
         _ = try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards))
     }

@@ -51,8 +51,8 @@ import Testing
         #expect(try fixture.perform(split([job("x")])) == .doneBefore)
     }
 
-    /// The situation after Redis has returned to an earlier state: the jobs are in the inbox again, and the intake must
-    /// take them again before it can split them.
+    /// The situation after Redis has returned to an earlier state: the jobs are in the inbox again, and the intake must take
+    /// them again before it can split them.
     @Test func `refuses jobs that are not taken`() throws {
         try expectRefused(.takenJobsDiffer(0), split([job("x")]))
         try expectRefused(

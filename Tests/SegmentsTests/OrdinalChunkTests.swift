@@ -25,8 +25,7 @@ struct OrdinalChunkTests {
         #expect(OrdinalChunk(bytes: bytes)?.ordinals == [0, 15, 65_535])
     }
 
-    /// Chunks with an odd length, a descending ordinal, a repeated ordinal, and lengths that neither form of a chunk
-    /// has.
+    /// Chunks with an odd length, a descending ordinal, a repeated ordinal, and lengths that neither form of a chunk has.
     private static let wrong: [[UInt8]] = [
         [1], [0, 1, 2], [0, 2, 0, 1], [0, 1, 0, 1], zeros(4098), zeros(8191), zeros(8193),
     ]

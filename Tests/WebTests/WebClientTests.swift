@@ -77,8 +77,8 @@ import Transport
     @Test func `a silent server times out`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(nil)
-            // Four seconds are enough to connect, even while a thousand tests share the event loop. So only the
-            // response is late.
+            // Four seconds are enough to connect, even while a thousand tests share the event loop. So only the response is
+            // late.
             #expect(await Self.post(to: server.port, timeout: .seconds(4)) == "no answer in time")
             #expect(server.received.count == 1)
         }

@@ -113,8 +113,8 @@ enum BinaryItem: UInt8 {
 package enum BinaryFrame {
     /// The frame is not complete yet.
     case incomplete
-    /// A complete frame of `length` bytes. The notification borrows the bytes, and the sizes of token and payload are not checked
-    /// yet.
+    /// A complete frame of `length` bytes. Its token and payload point into the bytes that were read, and the sizes of token
+    /// and payload are not checked yet.
     case notification(BinaryNotification, command: BinaryCommand, length: Int)
     /// A malformed frame. The identifier is 0 if the frame is malformed before its identifier; `length` is nil if the end of the
     /// frame is unknown.

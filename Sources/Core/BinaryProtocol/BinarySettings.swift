@@ -3,7 +3,8 @@ package import FarmPolicy
 /// The settings of a binary connection to a gateway.
 package struct BinarySettings: Hashable, Sendable {
     package var command: BinaryCommand
-    /// The minimum of the quiet time. After a quiet time, the pushes that the gateway has read count as accepted.
+    /// The minimum of the quiet time. If the gateway sends no reply during the quiet time after it has read pushes, these
+    /// pushes count as accepted.
     package var quietTime: Duration
     /// Whether a retiring connection ends with a push that the gateway certainly refuses. The gateway's reply then
     /// proves that earlier pushes were accepted.
@@ -36,7 +37,7 @@ package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
     case simple = 0
     /// The frame contains an identifier and an expiration.
     case enhanced = 1
-    /// The frame contains items: identifier, expiration and priority.
+    /// The frame contains items: a token, a payload, an identifier, and optionally an expiration and a priority.
     case framed = 2
 
     /// The maximum length of a payload in bytes.
@@ -54,8 +55,8 @@ package final class BinaryGatewayProfile {
     package var pace: SendPace
     /// `pushes`: the number of pushes that wait for a connection; `connections`: the number of connections that may be open.
     package var waiting = (pushes: Int.max, connections: 1)
-    /// Whether the responses of the gateway's TLS to KeyUpdates show how many bytes the gateway's program has read; nil while
-    /// unknown.
+    /// Whether the gateway's TLS responds to KeyUpdates. The responses show how many bytes the gateway's program has read.
+    /// nil while unknown.
     package var respondsToQuestions: Bool?
 
     /// The number of pushes to give to one connection before another connection gets pushes.

@@ -1,6 +1,7 @@
 /// An unregistered token as reported by the feedback service.
 ///
-/// Big-endian: time `UInt32` (seconds since 1970), token length `UInt16`, token.
+/// The bytes of a tuple are the time as `UInt32` in seconds since 1970, the token length as `UInt16`, and the token.
+/// The numbers are big-endian.
 /// - Source: Apple, "Binary Provider API", the feedback service.
 package struct FeedbackTuple: Hashable, Sendable {
     package let time: UInt32

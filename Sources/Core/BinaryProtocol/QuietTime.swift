@@ -1,13 +1,14 @@
-/// The quiet time after which pushes sent to a gateway count as accepted. The quiet time is longer than the gateway takes to
-/// reply.
+/// The time for which a gateway must be silent before pushes that it has read count as accepted.
+/// The quiet time must be longer than the gateway takes to refuse a push.
 ///
 /// The quiet time starts with the configured minimum and grows with the observed reply times. A quiet time that was too short
 /// once is never used again.
 package struct QuietTime: Sendable {
-    /// The configured minimum; after a quiet time that was too short, twice that quiet time.
+    /// The minimum of the quiet time: at first the configured minimum, and after a quiet time that was too short, twice that
+    /// time.
     private var least: Duration
     package let longest: Duration
-    /// The delays of the last replies in milliseconds. Each new delay replaces the oldest.
+    /// The delays of the last ``remembered`` replies in milliseconds. A new delay replaces the oldest delay.
     private var delays: [Int64] = []
     private var next = 0
     private static let remembered = 256

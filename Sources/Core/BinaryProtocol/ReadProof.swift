@@ -14,7 +14,7 @@ package struct ReadProof {
         /// The number of bytes sent on the connection before the question.
         var end: UInt64
         var askedAt: Instant
-        /// The number of responses that had arrived when this question was sent.
+        /// The number of responses that had arrived and matched a question when this question was sent.
         var responsesBefore: Int
     }
 
@@ -27,9 +27,10 @@ package struct ReadProof {
     private var asked = 0
     /// The number of bytes that the peer has certainly read.
     package private(set) var readUpTo: UInt64 = 0
-    /// All replies that the peer sent until this time have arrived; nil before the first proof. The proof needs two responses:
-    /// one to a question asked at that time, and one to a question asked after that response. One response is not enough, because
-    /// a peer that was suspended reads pending bytes before it checks its own clock.
+    /// All replies that the peer sent until this time have arrived; nil before the first proof. The proof for a time needs
+    /// two responses: the response to a question asked at this time, and the response to a question asked after the first
+    /// response had arrived. One response is not enough, because a peer that was suspended reads pending bytes before it
+    /// checks its own clock.
     package private(set) var repliesArrivedUntil: Instant?
 
     /// The time between two questions.
@@ -43,7 +44,7 @@ package struct ReadProof {
 
     package var hasResponses: Bool { responses > 0 }
 
-    /// Whether one or both of the two questions at the beginning of a connection are still to be asked.
+    /// Whether fewer than two questions were asked, so the beginning of the connection needs another question.
     package var isBeginning: Bool { asked < 2 }
 
     /// Returns whether another question may be asked now.

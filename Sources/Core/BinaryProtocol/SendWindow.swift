@@ -14,7 +14,7 @@ package struct SendWindow: ~Copyable {
         var end: UInt64
     }
 
-    /// A point of the byte stream: all bytes up to `end` had been sent at the time `sentAt`.
+    /// A point of the byte stream: all bytes up to `end` had been sent at the time `sentAt`, or at most ``grain`` later.
     private struct Mark {
         var end: UInt64
         var sentAt: Instant
@@ -99,7 +99,8 @@ package struct SendWindow: ~Copyable {
         return true
     }
 
-    /// Notes that the peer has read all sent bytes except the last `unread`. `unread` may also count the bytes that TLS adds.
+    /// Notes that the peer has read all sent bytes except the last `unread`. `unread` may also count the bytes that TLS adds;
+    /// then the peer has read more than the method assumes.
     ///
     /// - Returns: whether more bytes have arrived than before.
     @discardableResult
@@ -127,7 +128,7 @@ package struct SendWindow: ~Copyable {
     /// Whether all bytes that were written to the connection have left this process.
     package var isAllSent: Bool { sent == written }
 
-    /// Whether all written bytes are sent and have arrived.
+    /// Whether the peer has read all written bytes, or the window is empty.
     package var hasArrived: Bool { isAllSent && marks.last?.arrivedAt != nil || entries.isEmpty }
 
     // MARK: Outcomes
@@ -172,13 +173,13 @@ package struct SendWindow: ~Copyable {
     /// in ``refused(_:at:)``.
     package func lastAccepted(_ identifier: UInt32) -> Judgement {
         if let index = index(of: identifier) { return .lastAccepted(safe: index + 1) }
-        // The identifier precedes the oldest push, so no push of the window was accepted.
+        // The reply names the last push that left the window, so no push of the window was accepted.
         if popped > 0, identifier == Self.before(firstIdentifier) { return .lastAccepted(safe: 0) }
         return late(identifier, isBlamed: false)
     }
 
-    /// The number of oldest pushes whose frames were sent completely. The gateway cannot have accepted any other push of the
-    /// window.
+    /// The number of pushes whose frames were sent completely. These pushes are the oldest pushes of the window. The gateway
+    /// cannot have accepted any other push of the window.
     package var whole: Int { count(upTo: sent) }
 
     /// The push that was added last; nil when the window is empty.

@@ -31,8 +31,8 @@ extension AppSetup {
         package var budgetBandwidth = 0.0
         /// The budget of the whole farm in connections; 0: no limit.
         package var budgetConnections: UInt16 = 0
-        /// The number of shards of the farm. A worker's part of the budget is the number of shards that the worker serves,
-        /// divided by the number of shards of the farm.
+        /// The number of shards of the farm. A worker may use a part of each budget: the number of shards that the worker
+        /// serves, divided by the number of shards of the farm.
         package var shards: UInt16 = 1
         /// Seconds that a connection may be idle before the worker sends a PING; 0: never.
         package var keepAliveSeconds: UInt32 = 3600

@@ -2,8 +2,8 @@
 ///
 /// No order contains a key, a certificate or a provider token, because the intake parses data from producers.
 package enum IntakeOrder: Equatable, Sendable {
-    /// The first order. `redis` is the URL of the farm's Redis with its password; `redisAuthority` is the trusted CA in PEM,
-    /// empty for the system's CAs; `name` is the process's unique name; `shards` is the number of shards.
+    /// The first order. `redis` is the URL of the farm's Redis with its password. `redisAuthority` is the trusted CA in PEM;
+    /// empty: the system's CAs. `name` is the unique name of the process, and `shards` is the number of shards of the farm.
     case begin(redis: String, redisAuthority: [UInt8], name: String, shards: UInt16)
     /// An app is new or changed.
     case app(IntakeSetup)
@@ -50,7 +50,7 @@ extension IntakeOrder: ControlMessage {
 /// The settings that the intake needs to split an app's jobs into batches. The settings contain no secrets.
 package struct IntakeSetup: Equatable, Sendable {
     package var name: String
-    /// The app's topic, to which a push type's suffix is added.
+    /// The app's topic. For some push types, a suffix is added to the topic.
     package var topic: String
     /// Maximum bytes of a job. A larger job is refused without being parsed.
     package var maxJobBytes: UInt64
@@ -62,7 +62,7 @@ package struct IntakeSetup: Equatable, Sendable {
     package var hasOneTopic: Bool
     /// Topics that jobs may use besides the app's topic; nil: any topic.
     package var topics: [String]?
-    /// Whether a device's address that names no environment is an address of the sandbox.
+    /// Whether a device's address without an environment belongs to the sandbox.
     package var isSandbox: Bool
     /// The maximum number of job records of finished jobs to keep.
     package var jobRecords: UInt64

@@ -6,7 +6,7 @@ package enum WorkerNotice: Equatable, Sendable {
     case heartbeat(Heartbeat)
     /// The worker has reported outcomes of this app's pushes, which the coordinator must settle.
     case reported(app: String)
-    /// A gateway response concerns the whole app and not only one push.
+    /// A gateway response rejects a setting of the whole app, and not only one push.
     case settingRejected(app: String, RejectedSetting, generation: UInt32, reason: String)
     /// The gateway accepted the credentials of this generation.
     case credentialsAccepted(app: String, generation: UInt32)
@@ -24,7 +24,7 @@ package enum WorkerNotice: Equatable, Sendable {
 
     /// The setting that a gateway response rejects.
     package enum RejectedSetting: UInt8, CaseIterable, Sendable {
-        /// The provider token is too old, or the connection belongs to another key.
+        /// The provider token is too old, or the connection was authenticated with another signing key.
         case credentialsStale
         case credentialsWrong
         /// Several responses in a row say that the app's topic or environment may be wrong.

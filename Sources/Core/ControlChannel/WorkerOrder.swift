@@ -1,13 +1,15 @@
 /// An order from a coordinator to a worker.
 package enum WorkerOrder: Equatable, Sendable {
-    /// The first order: the farm's Redis (a URL with its password, and the trusted CA in PEM, empty for the
-    /// system's CAs), the worker's unique name in Redis, and its index among the host's workers.
+    /// The first order. `redis` is the URL of the farm's Redis with its password. `redisAuthority` is the trusted CA in PEM;
+    /// empty: the system's CAs. `worker` is the worker's unique name in Redis, and `index` is its index among the host's
+    /// workers.
     case begin(redis: String, redisAuthority: [UInt8], worker: String, index: UInt16)
     /// An app is new or changed.
     case app(AppSetup)
     /// An app is no longer configured. Return its batches.
     case forget(app: String)
-    /// A provider token for an app. `reconnects`: the token is only for new connections, which replace the current connections.
+    /// A provider token for an app. With `reconnects`, the worker uses the token only on new connections, and these replace
+    /// the current connections.
     case provider(app: String, generation: UInt32, token: [UInt8], reconnects: Bool)
     /// All shards of an app that the worker serves from now on, each with its fencing token.
     case shards(app: String, [Shard])
@@ -114,7 +116,7 @@ package struct FeedbackOrder: Equatable, Sendable {
     package var reading: String
     /// The number of shards of the farm.
     package var shards: Int
-    /// Maximum records that a shard's suppression list keeps.
+    /// The maximum number of records in the suppression list of a shard.
     package var limit: Int
 
     package init(app: String, host: String, port: UInt16, reading: String, shards: Int, limit: Int) {

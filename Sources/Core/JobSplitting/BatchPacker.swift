@@ -3,7 +3,8 @@ import StoreProtocol
 
 /// Packs the pushes of one step into batches by shard, lane and due time.
 ///
-/// Batches of one shard, lane and due time keep the order of the pushes, so a device's pushes stay in order.
+/// Batches of one shard, lane and due time keep the order of the pushes, so a device's pushes of one lane and due time stay
+/// in order.
 struct BatchPacker {
     /// The lane and due time that pushes of a batch share.
     private struct Group: Equatable {
@@ -17,7 +18,7 @@ struct BatchPacker {
         var builder = BatchBuilder()
         /// The number of the job whose segment is open.
         var job = 0
-        /// The number of the open segment's options in that job.
+        /// The number of the options that the open segment has, among the options of that job; 0: the job's own options.
         var options = 0
     }
 
@@ -32,7 +33,7 @@ struct BatchPacker {
         /// The first slot of the job's group.
         var firstSlot: Int
 
-        /// The head of segments with options of the given number.
+        /// The head of segments with the options `number`; 0: the job's own options.
         func head(options number: Int, of job: ParsedJob) -> SegmentHead {
             number == 0 ? head : Self.head(job, id, job.details.options(number: number))
         }
@@ -43,7 +44,7 @@ struct BatchPacker {
                 hasTemplates: job.details.hasTemplates)
         }
 
-        /// The estimated bytes of a segment with options of the given number, without its pushes.
+        /// The estimated bytes of a segment with the options `number`, without its pushes.
         func segmentBytes(options number: Int, of job: ParsedJob) -> Int {
             let options = number == 0 ? job.options : job.details.options(number: number)
             let texts = (options.collapseID?.utf8.count ?? 0) + (options.topic?.utf8.count ?? 0)
@@ -76,7 +77,7 @@ struct BatchPacker {
 
     /// Starts a step.
     ///
-    /// - Parameter endsEarly: whether more pushes are ready than one step can contain.
+    /// - Parameter endsEarly: whether more pushes are ready than fit into one step.
     mutating func begin(endsEarly: Bool) {
         precondition(openBatches == 0, "the last step was not finished")
         self.endsEarly = endsEarly
@@ -181,7 +182,8 @@ struct BatchPacker {
         return true
     }
 
-    /// The bytes of a push's own payload, or of its values and perhaps their template, in a batch.
+    /// The bytes that the content of a push adds to a batch: its own payload, or its values. A template counts only if the
+    /// batch does not contain the template yet.
     private func contentBytes(
         of push: Int, in job: ParsedJob, _ current: borrowing Current, _ opensBatch: Bool, _ index: Int
     ) -> Int {

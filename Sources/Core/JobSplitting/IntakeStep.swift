@@ -86,8 +86,8 @@ struct IntakeJob {
 extension ParsedJob {
     /// The progress of a job after an earlier step split `accepted` pushes.
     ///
-    /// Malformed pushes before the last accepted push were reported in an earlier step. Later malformed pushes are reported now,
-    /// and a few may be reported twice.
+    /// Malformed pushes before the last of these accepted pushes were reported in an earlier step. The next step reports the
+    /// later malformed pushes, and reports a few of them twice if an earlier step has already reported them.
     func progress(accepted: Int) -> IntakeJob.Progress {
         let accepted = min(accepted, self.accepted)
         guard accepted > 0 else { return .init(isOpened: true) }

@@ -4,9 +4,8 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Edge cases of resumes, of paused or full apps, of heartbeats, and of operators' commands. Each case notices a fault
-/// that no other test
-/// noticed; `make mutants` found these faults.
+/// Edge cases of resumes, of paused or full apps, of heartbeats, and of operators' commands. Each case notices a fault that
+/// no other test noticed; `make mutants` found these faults.
 extension ScriptCase {
     static let admissions = resumes + appPauses + hosts + operations
 

@@ -485,8 +485,8 @@ extension ScriptCase {
             return ReadDepths(shards: 3)
         },
         ScriptCase("returns the ages of the oldest pushes", again: .same) { fixture in
-            // The batch ids in these lists contain a time in the future, which counts as now. So the ages are the same
-            // in each run.
+            // The batch ids in these lists contain a time in the future, which counts as now. So the ages are the same in
+            // each run.
             for (step, shard) in [0, 2].enumerated() {
                 try fixture.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
             }

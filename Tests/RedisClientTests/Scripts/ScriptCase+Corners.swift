@@ -3,8 +3,8 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Cases in which several unusual conditions hold at once. Each case notices a fault that no other test noticed; `make
-/// mutants` found these faults.
+/// Cases in which several unusual conditions hold at once. Each case notices a fault that no other test noticed;
+/// `make mutants` found these faults.
 extension ScriptCase {
     static let corners = reports + checkouts + settlements + losses.map(Self.loss) + reclaims + splits
 

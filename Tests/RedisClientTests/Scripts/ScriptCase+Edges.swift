@@ -3,8 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Edge cases. Each case notices a changed line of a script that no other test noticed; `make mutants` found these
-/// changes.
+/// Edge cases. Each case notices a changed line of a script that no other test noticed; `make mutants` found these changes.
 extension ScriptCase {
     static let edges = splits + takes + deliveries + leases + settlements + returns + promotions
 
@@ -634,8 +633,7 @@ extension ScriptCase {
         ScriptCase("settles nothing without entries", again: .same) { _ in Settle([]) },
     ]
 
-    /// Makes one more delivered push. Returns a call that settles this push, with a settlement that `change` has
-    /// changed.
+    /// Makes one more delivered push. Returns a call that settles this push, with a settlement that `change` has changed.
     private static func one(
         _ fixture: StoreFixture, responses: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {

@@ -4,8 +4,8 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Repairs of `fsck` with several faults at a time. Each case notices a fault that no other test noticed; `make
-/// mutants` found these faults.
+/// Repairs of `fsck` with several faults at a time. Each case notices a fault that no other test noticed; `make mutants`
+/// found these faults.
 extension ScriptCase {
     static let repairs = batches + jobRecords
 

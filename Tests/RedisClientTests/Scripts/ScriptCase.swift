@@ -73,8 +73,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case once, twice, replyLost, withoutMemory
     }
 
-    /// The data before and after the call, the reply, and the wake-ups. If the call runs twice, `reply` is the second
-    /// reply.
+    /// The data before and after the call, the reply, and the wake-ups. If the call runs twice, `reply` is the second reply.
     struct Outcome {
         let before: RedisDump
         let reply: String

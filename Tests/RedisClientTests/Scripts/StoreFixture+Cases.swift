@@ -69,8 +69,8 @@ extension StoreFixture {
         _ = try report(batch, 0..<1, entry: Self.delivered("j2", 1))
     }
 
-    /// Returns a call that reclaims the batches of `workers` in all shards. With the default `loss`, the call makes no
-    /// push a suspect.
+    /// Returns a call that reclaims the batches of `workers` in all shards. With the default `loss`, the call makes no push a
+    /// suspect.
     func reclaim(_ workers: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
         Reclaim(.gone(workers), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
     }

@@ -12,7 +12,7 @@ extension Device {
         }
     }
 
-    /// Starts a run. If a run is in progress, its download continues in the new run.
+    /// Starts a run. If a run is in progress, the new run replaces it, and a download of the same edition continues.
     mutating func begin(
         _ activity: DeviceState.Activity, _ list: EditionList, at time: ModelTime, until end: ModelTime,
         editions: inout EditionTable
@@ -35,8 +35,8 @@ extension Device {
         fetch(editions.nextEdition(of: list, for: number), handedOver: handedOver, at: time)
     }
 
-    /// Completes the present download and begins the next download. Ends the run if no download is left, or if the present
-    /// download is incomplete.
+    /// Handles the end of a download or of the run. If the present download is complete, the next download begins. If it is
+    /// incomplete, or no download is left, the run ends.
     mutating func continueRun(at time: ModelTime, editions: inout EditionTable) {
         guard let edition = state.fetching else { return endRun() }
         guard let end = downloadEnd, end <= time else {
@@ -59,7 +59,8 @@ extension Device {
         due = nil
     }
 
-    /// Begins or resumes a download. If `edition` is nil, the run ends when the publisher has responded that there is no data.
+    /// Begins or resumes a download. If `edition` is nil, the app has nothing to download, and the run ends when the
+    /// publisher has responded.
     private mutating func fetch(_ edition: Edition?, handedOver: Edition?, at time: ModelTime) {
         state.fetching = edition
         guard let edition else {
@@ -87,7 +88,8 @@ extension Device {
         return state.downloadsFrom.advanced(by: UInt32(clamping: (bits / rate * 10).rounded(.up)))
     }
 
-    /// Stores the bytes that were downloaded until `time`. An incomplete download lacks at least one kilobyte.
+    /// Stores the bytes that were downloaded until `time`. At least one kilobyte stays missing, because only
+    /// ``continueRun(at:editions:)`` completes a download.
     private mutating func storeProgress(at time: ModelTime) {
         guard state.fetching != nil, time > state.downloadsFrom else { return }
         let tenths = time.tenths(since: state.downloadsFrom)
@@ -98,7 +100,8 @@ extension Device {
         state.downloadsFrom = time
     }
 
-    /// Only runs in the background use the daily budget, and only while the device does not charge.
+    /// Subtracts a running time from the daily budget, but only if the app runs in the background and the device does not
+    /// charge.
     private mutating func useBudget(_ tenths: UInt32, at time: ModelTime) {
         guard state.activity == .background, !conditions.isCharging(at: time) else { return }
         state.budgetUsed = state.budgetUsed.adding(saturating: UInt16(clamping: tenths))

@@ -25,7 +25,7 @@ struct Device {
 
     // MARK: Pushes and events
 
-    /// - Parameter due: the time of the next event before the push.
+    /// - Parameter due: the time of the device's next event, as it was set before the push.
     mutating func receive(
         _ push: DevicePush, at time: ModelTime, due: ModelTime?, editions: inout EditionTable
     ) {
@@ -61,7 +61,7 @@ struct Device {
         if let old = state.held {
             let isSame = old.collapseID != 0 && old.collapseID == next.collapseID
             note(.discard(isSame ? .collapsed : .superseded), at: time)
-            // If the system has already decided to start the app for the old push, the start delivers the new push.
+            // If the system has already decided to start the app for the old push, this start now delivers the new push.
             if old.choice == .wakes, kind == .background, !next.neverWakes { next.choice = .wakes }
         }
         state.held = next
@@ -74,7 +74,8 @@ struct Device {
 
     // MARK: The push in the slot
 
-    /// Delivers or discards the push in the slot, or sets the time when the rules are applied again.
+    /// Applies the rules for the push in the slot: delivers the push, discards it, or sets ``due`` to a later time at which
+    /// the rules are applied again.
     private mutating func consider(at time: ModelTime, editions: inout EditionTable) {
         let isWakeDue = state.activity == .waking
         state.activity = .idle
@@ -119,8 +120,8 @@ struct Device {
         note(.discard(reason), at: time)
     }
 
-    /// Schedules the next application of the rules: at the device's next hour, at the next opening, or at the push's
-    /// expiration.
+    /// Discards a push that is never stored. For another push, sets ``due`` to the device's next hour, to the next time that
+    /// the user opens the app, or to the push's expiration, whichever is first.
     private mutating func wait(_ held: HeldPush, from time: ModelTime) {
         if held.expiration == DevicePush.notStored { return drop(.notStored, at: time) }
         let hour = conditions.nextHour(after: time)

@@ -10,8 +10,8 @@ package struct DeviceAction: Hashable, Sendable {
         case startOver(Edition)
         /// A run ends before the download is complete.
         case interrupt(Edition)
-        /// The app has the whole edition and reports this to the publisher. Until then, `sends` pushes of the edition were sent
-        /// to the device.
+        /// The app has the whole edition and reports this to the publisher. `sends` is the number of pushes of the edition
+        /// that were sent to the device until then.
         case done(Edition, sends: UInt8)
         case discard(Discard)
     }
@@ -20,7 +20,7 @@ package struct DeviceAction: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         /// The system starts the app in the background for a push: a wake-up.
         case wakeUp
-        /// The app is in the foreground and gets the push.
+        /// The app is already in the foreground, and gets the push.
         case foreground
         /// The notification extension starts for an alert.
         case notificationExtension

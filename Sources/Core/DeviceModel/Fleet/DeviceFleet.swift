@@ -2,8 +2,9 @@ import PushModel
 
 /// All devices of a model. The first push to a token creates the device.
 ///
-/// Times never decrease from call to call. The memory of a device is at most 64 bytes, plus its token, up to 8 bytes for the
-/// index, and a byte for each edition; arrays may reserve twice as much memory.
+/// The time of a call must not be earlier than the time of the previous call.
+/// A device needs at most 64 bytes of memory, and also the bytes of its token, up to 8 bytes in the index of tokens, and one
+/// byte for each edition. Arrays may reserve twice as much memory.
 package struct DeviceFleet: Sendable {
     package let population: DevicePopulation
     package private(set) var editions = EditionTable()
@@ -23,8 +24,8 @@ package struct DeviceFleet: Sendable {
     package var heldCount: Int { states.count { $0.held != nil } }
     package var nextDue: ModelTime? { timers.nextDue }
 
-    /// Returns the number of a list of editions for ``DevicePush/editions``. Lists beyond the limits of ``EditionTable`` are
-    /// counted and become empty lists.
+    /// Returns the number of a list of editions for ``DevicePush/editions``. A list that exceeds a limit of ``EditionTable``
+    /// is counted, and the result is the empty list.
     package mutating func editionList(_ names: [String]) -> EditionList {
         guard let list = editions.list(names) else {
             counts.refusedEditionLists += 1

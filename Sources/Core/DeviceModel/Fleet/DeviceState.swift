@@ -18,14 +18,14 @@ struct DeviceState {
     var held: HeldPush?
     /// The collapse id of the alert that was shown last, as a hash; 0: none.
     var shownCollapseID: UInt32 = 0
-    /// The time from which the present run downloads, after the publisher has responded.
+    /// The time until which downloaded bytes are counted in ``kilobytes``; at first, the time of the publisher's response.
     var downloadsFrom = ModelTime.start
     var runEnd = ModelTime.start
-    /// The number of random numbers that pushes have used.
+    /// The number of random numbers that the device has used for pushes and for interrupted downloads.
     var draws: UInt32 = 0
     /// The size of the stored part of ``partial``, in kilobytes.
     var kilobytes: UInt32 = 0
-    /// The running time that has been used on ``budgetDay``, in tenths of a second.
+    /// The part of the daily budget that the app has used on ``budgetDay``, in tenths of a second.
     var budgetUsed: UInt16 = 0
     var budgetDay: UInt16 = 0
     /// The number of wake-ups in ``allowanceHour``.
@@ -43,18 +43,19 @@ struct DeviceState {
     init(profile: UInt8) { self.profile = profile }
 }
 
-/// A push in a device's only slot. The gateway stores the push while the device is offline; otherwise the device stores it.
+/// The push in a device's slot. A device has one slot. While the device is offline, the gateway stores the push; otherwise
+/// the device stores it.
 struct HeldPush {
     enum Kind: UInt8 {
         case alert, alertWithExtension, background
     }
 
-    /// The decision whether the system starts the app for the push.
+    /// Whether the system starts the app for the push; `open`: the system has not decided yet.
     enum Choice: UInt8 {
         case open, wakes, ignored
     }
 
-    /// ``DevicePush/notStored``: the push is discarded when the device cannot take the push at once.
+    /// With the value ``DevicePush/notStored``, the push is discarded if the device cannot take it at once.
     let expiration: ModelTime
     /// A hash of the collapse id; 0: none.
     let collapseID: UInt32

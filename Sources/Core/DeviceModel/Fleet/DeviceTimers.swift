@@ -3,9 +3,9 @@ struct DeviceTimers {
     private static let absent = UInt32.max
 
     private var heap: [UInt32] = []
-    /// The due time of each device with an entry.
+    /// For each device: the time when its event is due. The time is valid only if the device has an entry.
     private var due: [ModelTime] = []
-    /// The place of each device in the heap.
+    /// For each device: its place in the heap, or ``absent``.
     private var places: [UInt32] = []
 
     /// The number of devices with an entry.

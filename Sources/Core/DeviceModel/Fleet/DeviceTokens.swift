@@ -8,7 +8,8 @@ struct DeviceTokens {
     private var bytes: [UInt8] = []
     /// For each device: the end of the device's token in ``bytes``.
     private var ends: [Int] = []
-    /// The devices' numbers by the hash of the token, with linear probing. At most half of the places are used.
+    /// A hash table with the devices' numbers, by the hash of the token. It uses linear probing, and at most half of its
+    /// places.
     private var places = [UInt32](repeating: free, count: 1024)
 
     var count: Int { ends.count }

@@ -15,11 +15,11 @@ package struct EditionTable: Sendable {
     package static let mostEditions = 64
     package static let mostLists = 4096
     package static let longestName = 256
-    /// Sends to one device are counted up to this number.
+    /// The greatest count of sends of an edition to one device. Further sends are not counted.
     package static let mostSends: UInt8 = 127
     private static let doneMark: UInt8 = 128
 
-    /// The devices of one edition.
+    /// The name of an edition, and counts of its devices.
     package struct Entry: Sendable {
         package let name: String
         /// The number of devices to which pushes of the edition were sent.
@@ -82,7 +82,7 @@ package struct EditionTable: Sendable {
     }
 
     /// Notes that a device has the whole edition.
-    /// - Returns: the number of sends to the device.
+    /// - Returns: the number of sends of the edition to the device.
     mutating func finish(_ edition: Edition, by device: UInt32) -> UInt8 {
         let sends = sends(of: edition, to: device)
         entries[Int(edition.number)].sends[Int(device)] = sends | Self.doneMark

@@ -1,14 +1,15 @@
 /// A time of the device model, in tenths of a second since the model's start. The latest time is 13.6 years after the start.
 package struct ModelTime: Hashable, Comparable, Sendable {
     package static let start = ModelTime(tenths: 0)
-    /// The latest time. A push that expires at this time never expires.
+    /// The latest time. A push with this expiration never expires.
     package static let never = ModelTime(tenths: .max)
 
     package let tenths: UInt32
 
     package init(tenths: UInt32) { self.tenths = tenths }
 
-    /// Converts milliseconds since the model's start, rounded down. A time out of range becomes the nearest time.
+    /// Converts milliseconds since the model's start, rounded down. A time outside the range becomes the nearest time in the
+    /// range.
     package init(milliseconds: Int64) { tenths = UInt32(clamping: milliseconds / 100) }
 
     /// Milliseconds since the model's start.

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The conditions of one device, as functions of time. The conditions are computed and not stored, so that a million idle
-/// devices cost no events.
+/// The conditions of one device, as functions of time. The conditions are computed when a device needs them, and not stored.
+/// So their changes need no events, even for a million idle devices.
 ///
-/// The hours of a device start at the device's own minute, so that devices do not change together at full hours. A device keeps
-/// its random numbers from noon to noon: until noon, a device on Wi-Fi leaves Wi-Fi only when the share of devices on Wi-Fi
-/// falls.
+/// The hours of a device start at the device's own minute, so that devices do not change together at full hours. A device
+/// keeps its random numbers from noon to noon. So, until noon, a device leaves Wi-Fi only at an hour at which the share of
+/// devices on Wi-Fi falls.
 struct DeviceConditions {
     enum Network {
         case none, cellular, wifi
@@ -21,8 +21,8 @@ struct DeviceConditions {
 
     let draw: DeviceDraw
     let profile: DeviceProfile
-    /// Tenths of a second from the device's first midnight to the model's start; at least half a day, so that no time of the
-    /// device is negative.
+    /// Tenths of a second from the device's first midnight to the model's start. The offset includes a whole day, so that it
+    /// cannot be negative.
     private let offset: UInt64
 
     init(_ draw: DeviceDraw, _ profile: DeviceProfile, startsAt: Duration) {

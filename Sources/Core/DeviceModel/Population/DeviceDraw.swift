@@ -1,8 +1,8 @@
 import Glibc
 import PushModel
 
-/// Random numbers of one device. A number depends only on the seed, the token, the purpose and the index, so that other
-/// devices and other pushes do not change the number.
+/// Random numbers of one device. A number depends only on the seed, the token, the purpose and the index, so other devices do
+/// not change it.
 struct DeviceDraw {
     enum Purpose: UInt64 {
         case profile = 1

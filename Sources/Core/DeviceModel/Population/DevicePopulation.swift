@@ -13,7 +13,8 @@ package struct DevicePopulation: Hashable, Sendable {
     package var editionKey = "edition"
     /// The size of an edition in kilobytes (1,000 bytes).
     package var editionKilobytes: UInt32 = 30_000
-    /// The greatest number of devices. Pushes to further tokens are counted and have no other effect.
+    /// The greatest number of devices. After this number is reached, pushes to new tokens are counted and have no other
+    /// effect.
     package var mostDevices = 2_000_000
     /// The profiles by name. The sum of their shares is 1.
     package var profiles: [Named] = [Named(name: "device", profile: DeviceProfile())]

@@ -24,7 +24,7 @@ package struct DeviceProfile: Hashable, Sendable {
     package var wake = WakeShares()
     package var delay = WakeDelay()
     package var bandwidth = Bandwidth()
-    /// The time from the app's start to the first byte of a download. An app without a download ends its run after
+    /// The time from the app's start to the first byte of a download. An app that has nothing to download ends its run after
     /// this time.
     package var askTime = Duration.milliseconds(1500)
     /// The probability that an interrupted download resumes; otherwise the download starts over.
@@ -67,7 +67,7 @@ package struct Bandwidth: Hashable, Sendable {
     package var wifi = 20e6
     /// The median rate of the devices on mobile data.
     package var cellular = 8e6
-    /// The ratio of the median to the rate that 90 % of the devices exceed; at least 1.
+    /// How much the rates differ: 90 % of the devices exceed the median divided by this number, which is at least 1.
     package var spread = 2.0
 
     package init() {}

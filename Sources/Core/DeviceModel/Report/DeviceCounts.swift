@@ -1,7 +1,7 @@
 /// Counters of all devices since the model's start, in total and for each minute of the model.
 package struct DeviceCounts: Sendable {
-    /// The greatest number of minutes whose counters are kept: a week. When a new minute exceeds this number, the oldest minute
-    /// is dropped.
+    /// The greatest number of minutes whose counters are kept: a week. If there are more minutes, the oldest minute is
+    /// dropped.
     package static let mostMinutes = 10_080
 
     /// The counters of one minute.

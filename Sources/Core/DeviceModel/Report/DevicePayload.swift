@@ -14,7 +14,7 @@ package struct DevicePayload: Hashable, Sendable {
 
     private init() {}
 
-    /// Reads a payload. A payload that is not a JSON object has none of the parts.
+    /// Reads a payload. If the payload is not a JSON object, all properties are false or empty.
     /// - Parameter editionKey: the member beside `aps` that names an edition, or an array of editions.
     package init(_ payload: UnsafeRawBufferPointer, editionKey: String) {
         var read = DevicePayload()

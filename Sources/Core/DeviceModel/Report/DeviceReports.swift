@@ -66,7 +66,7 @@ extension DeviceFleet {
         }
     }
 
-    /// The minutes in which an app started, asked or was done.
+    /// The minutes in which an app was started in the background, an app asked the publisher, or a device was done.
     package func minutesReport() -> String {
         JSONText.object { text in
             text.member("ok", true)
@@ -86,7 +86,8 @@ extension DeviceFleet {
         }
     }
 
-    /// The devices that are done, from a place in ``done``. The member `next` is the place for the next report.
+    /// The entries of ``done`` from the position `place`. The member `next` is the position at which the next report must
+    /// start.
     package func doneReport(from place: Int, count: Int) -> String {
         let start = min(max(place, 0), done.entries.count)
         let end = start + min(max(count, 0), Self.mostDoneEntries, done.entries.count - start)
@@ -99,7 +100,7 @@ extension DeviceFleet {
         }
     }
 
-    /// Writes one device that is done: edition, token, number of sends, and the model's time of day.
+    /// Writes one device that is done: edition, token, number of sends, and the model's day and time of day.
     package func write(_ entry: DoneLog.Entry, to text: inout JSONText) {
         text.object { text in
             text.member("edition", editions.entries[Int(entry.edition.number)].name)
