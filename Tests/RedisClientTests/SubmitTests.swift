@@ -1,7 +1,6 @@
 import FarmHarness
 import Foundation
 import PushModel
-import RandomTesting
 import RedisProtocol
 import Testing
 
@@ -16,7 +15,7 @@ import Testing
         _ = try fixture.redis.run(ScriptFolder.functionCommand())
     }
 
-    private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+    static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
     /// Returns a valid job with further `fields` and a size of at least `bytes`.
     static func job(_ fields: String = "", bytes: Int = 0) -> String {
@@ -31,14 +30,14 @@ import Testing
         limits: AppLimits(backlog: 1000, inbox: 1_000_000, inboxBytes: 1 << 30, jobBytes: 64 << 20),
         jobRecordSeconds: 600)
 
-    private func configure(_ apps: String...) throws {
+    func configure(_ apps: String...) throws {
         for app in apps {
             try fixture.redis.run("SADD", "{pushfarm}:apps", app)
             _ = try fixture.redis.perform(Self.updateAdmission, Keys(app: app))
         }
     }
 
-    private func submit(_ text: some Collection<UInt8>, to app: String = "demo") throws -> SubmitJob.Reply {
+    func submit(_ text: some Collection<UInt8>, to app: String = "demo") throws -> SubmitJob.Reply {
         try fixture.redis.perform(SubmitJob(job: Array(text), id: ""), Keys(app: app))
     }
 
@@ -189,77 +188,8 @@ import Testing
         }
     }
 
-    // MARK: Against the farm's parser
-
-    private static func parse(_ bytes: [UInt8]) throws(JobError) {
+    static func parse(_ bytes: [UInt8]) throws(JobError) {
         _ = try JobParser.parse(
             bytes, app: "demo", topic: "com.example.demo", now: Int64(Date().timeIntervalSince1970))
-    }
-
-    /// The jobs of the fuzzer's corpus, and jobs that contain each field.
-    private static var seeds: [[UInt8]] {
-        get throws {
-            let folder = Repository.root.appending(path: "Tests/Tools/Fuzzing/Corpora/job")
-            let files = try FileManager.default.contentsOfDirectory(
-                at: folder, includingPropertiesForKeys: nil)
-            let fields = [
-                #""id":"a","lane":"bulk","ttl":60"#, #""expires_at":4000000000,"topic":"com.example.demo""#,
-                #""deliver_at":1,"receipts":"all","delivery":"at-most-once","max_attempts":3"#,
-                #""registered_at":1700000000,"replay_of":"b","app":"demo","priority":5,"collapse_id":"c""#,
-            ]
-            return try files.map { Array(try Data(contentsOf: $0)) } + fields.map { Array(job($0).utf8) }
-                + [
-                    #"{"pushes":[{"token":"\#(token)","payload":{}}],"push_type":"background"}"#,
-                    #"{"pushes":[{"token":"\#(token)","values":{"n":1},"ttl":5}],"payload":{"a":"{{n}}"}}"#,
-                    #"{"pushes":[{"token":"\#(token)","lang":"de"}],"translations":{"de":{},"default":{}}}"#,
-                    #"{"\u0074okens":["]","\#(token)",null,7,[]],"payload":{"a":[{}]}}"#,
-                ].map { Array($0.utf8) }
-        }
-    }
-
-    /// The function may accept a job that the parser refuses. But it must not refuse a job that the parser accepts.
-    @Test func `a job that the farm's parser accepts is never refused`() throws {
-        try configure("demo")
-        let seeds = try Self.seeds
-        #expect(seeds.count > 10)
-        var random = SplitMix(seed: 1319)
-        var (accepted, refused, both) = (0, 0, 0)
-        for round in 0..<6000 {
-            var bytes = seeds[round % seeds.count]
-            if round >= seeds.count { Self.damage(&bytes, &random) }
-            let isTaken = (try? Self.parse(bytes)) != nil
-            let reply = try submit(bytes)
-            if case .refused(let reason) = reply {
-                refused += 1
-                #expect(!isTaken, "\(reason): \(String(decoding: bytes, as: UTF8.self).prefix(300))")
-                if !isTaken { both += 1 }
-            } else if isTaken {
-                accepted += 1
-            }
-            if round.isMultiple(of: 200) { try fixture.redis.run("DEL", "pushfarm:demo") }
-        }
-        #expect(accepted > 200 && refused > 200 && both == refused, "\(accepted) \(refused)")
-    }
-
-    /// Changes, repeats or removes a few bytes of a job, or inserts words that occur in jobs.
-    private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
-        let day = Date().addingTimeInterval(-Double.random(in: 0...3, using: &random) * 86_400)
-            .ISO8601Format().prefix(10)
-        let words = [
-            "null", "true", "{}", "[]", "\"", ",", ":", "}", "]", "\\u0074", "\"ttl\":1,",
-            "\"app\":\"demo\",", "1e3",
-            "-1", "\"pushes\":[],", " ", "\t", "\u{E9}", "\"expires_at\":5,",
-            "\"expires_at\":\"\(day)T23:59:59-12:00\",", "\"payload\":{},", "864000",
-        ]
-        for _ in 0..<Int.random(in: 0...3, using: &random) {
-            let at = Int.random(in: 0...bytes.count, using: &random)
-            let end = min(bytes.count, at + Int.random(in: 0...4, using: &random))
-            switch Int.random(in: 0..<3, using: &random) {
-            case 0: bytes.removeSubrange(at..<end)
-            case 1: bytes.insert(contentsOf: bytes[at..<end], at: at)
-            default:
-                bytes.replaceSubrange(at..<end, with: Array((words.randomElement(using: &random) ?? "").utf8))
-            }
-        }
     }
 }

@@ -1,5 +1,4 @@
 import PushModel
-import RandomTesting
 import Scheduling
 import Testing
 
@@ -94,26 +93,5 @@ struct CapPeriodTests {
         let seconds = [CapPeriod.hour: 3600, .day: 86_400, .week: 604_800][period]!
         let monday: Int64 = period == .week ? 3 * 86_400 : 0
         #expect(bucket.number == (local(first).seconds + monday) / Int64(seconds))
-    }
-
-    @Test(arguments: recordedZones.map(\.name), CapPeriod.allCases)
-    func `a period begins and ends with itself`(
-        zone: String, period: CapPeriod
-    ) throws {
-        let rules = Zones[zone]
-        let changes = recordedZones.first { $0.name == zone }!.changeTimes.map(\.time)
-        var random = SplitMix(seed: 9)
-        for _ in 0..<400 {
-            let change = changes[random.int(in: 0...changes.count - 1)]
-            let time = UTCTime(
-                milliseconds: change * 1000 + Int64(random.int(in: -200_000_000...200_000_000)))
-            let bucket = period.bucket(at: time, in: rules)
-            try BrokenInvariant.unless(bucket.start <= time && time < bucket.end, "\(time) in \(bucket)")
-            let (first, next) = (
-                period.bucket(at: bucket.start, in: rules), period.bucket(at: bucket.end, in: rules)
-            )
-            try BrokenInvariant.unless(first == bucket, "\(time): \(first) is not \(bucket)")
-            try BrokenInvariant.unless(next.number > bucket.number, "\(time): \(next) after \(bucket)")
-        }
     }
 }
