@@ -56,7 +56,7 @@ struct OpenPushesTests {
         #expect(found == nil)
     }
 
-    @Test func `open pushes agree with a plain list`() {
+    @Test func `open pushes agree with a plain list`() throws {
         for seed in 0..<500 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             var pushes = OpenPushes(timeout: 100)
@@ -68,23 +68,29 @@ struct OpenPushesTests {
                 switch Int.random(in: 0...2, using: &random) {
                 case 0 where list.count < 12:
                     let slot = add(&pushes, at: now)
-                    #expect(!list.contains { $0.slot == slot } && !lateSlots.contains(slot))
+                    try BrokenInvariant.unless(
+                        !list.contains { $0.slot == slot } && !lateSlots.contains(slot),
+                        "seed \(seed): slot \(slot)")
                     list.append((slot, now))
                 case 1:
                     let open = list.map(\.slot) + lateSlots.sorted()
                     guard let slot = open.randomElement(using: &random) else { continue }
                     let found = isInTime(&pushes, slot)
-                    #expect(found == (lateSlots.remove(slot) == nil))
+                    let isInTime = lateSlots.remove(slot) == nil
+                    try BrokenInvariant.unless(found == isInTime, "seed \(seed): slot \(slot)")
                     list.removeAll { $0.slot == slot }
                 default:
                     while let slot = pushes.takeLate(at: now) {
-                        #expect(!list.isEmpty && list[0].slot == slot && list[0].sentAt + 100 <= now)
+                        try BrokenInvariant.unless(
+                            !list.isEmpty && list[0].slot == slot && list[0].sentAt + 100 <= now,
+                            "seed \(seed): slot \(slot)")
                         lateSlots.insert(list.removeFirst().slot)
                     }
-                    #expect(list.first.map { $0.sentAt + 100 > now } ?? true)
+                    try BrokenInvariant.unless(
+                        list.first.map { $0.sentAt + 100 > now } ?? true, "seed \(seed): a push stays late")
                 }
                 let waiting = pushes.waiting
-                #expect(waiting == list.count)
+                try BrokenInvariant.unless(waiting == list.count, "seed \(seed)")
             }
         }
     }

@@ -237,11 +237,7 @@ struct JobRefusalTests {
 
     @Test func `the number of tokens has a limit`() throws {
         func job(_ count: Int, _ open: String, _ close: String) -> String {
-            let parts = (0..<count).map { index in
-                let digits = String(index, radix: 16)
-                return open + String(repeating: "0", count: 16 - digits.count) + digits + close
-            }
-            return parts.joined(separator: ",")
+            (0..<count).map { "\(open)\(1_000_000_000_000_000 + $0)\(close)" }.joined(separator: ",")
         }
         let tokens = { "{\"payload\":{},\"tokens\":[" + job($0, "\"", "\"") + "]}" }
         let pushes = { "{\"pushes\":[" + job($0, "{\"token\":\"", "\",\"payload\":{}}") + "]}" }

@@ -104,6 +104,17 @@ struct DocumentedCommandsTests {
         return words
     }
 
+    /// The command that the first word names, and the other words. A parser of the root would first describe all commands
+    /// for each line.
+    private static func command(
+        of words: [String]
+    ) -> (command: any ParsableCommand.Type, arguments: [String]) {
+        guard let name = words.first, let command = subcommand(name, of: Pushfarm.self) else {
+            return (Pushfarm.self, words)
+        }
+        return (command, Array(words.dropFirst()))
+    }
+
     @Test func `every example of a help text is a valid command line`() {
         var count = 0
         func check(_ command: any ParsableCommand.Type) {
@@ -114,7 +125,8 @@ struct DocumentedCommandsTests {
                 count += 1
                 let words = Array(Self.words(text).dropFirst())
                 #expect(throws: Never.self, "\(text)") {
-                    _ = try Pushfarm.parseAsRoot(CommandWords.arranged(words))
+                    let (command, arguments) = Self.command(of: CommandWords.arranged(words))
+                    _ = try command.parseAsRoot(arguments)
                 }
                 #expect(CommandWords.problem(words) == nil, "\(text)")
             }
