@@ -1,4 +1,3 @@
-import Segments
 import StoreProtocol
 
 /// Plans the changes of a registry for some inputs.
@@ -20,8 +19,8 @@ package struct RegistryPlan {
     private var devices = PlannedDevices()
     private var entries = PlannedEntries()
     private var ordinals: [PlannedOrdinals]
-    private var indexes: [PartitionIndex: PlannedIndex] = [:]
-    private var bits: [Int: [BitsKey: PlannedBits]] = [:]
+    private var indexes = PlannedIndexes()
+    private var bitmaps = PlannedBitmaps()
     /// The records that change, by partition.
     private var records: [Int: [RecordChange]] = [:]
     private var names: [AttributeNames]
@@ -88,11 +87,11 @@ package struct RegistryPlan {
 extension RegistryPlan {
     private func reads(of stage: Stage) -> [PlannedRead] {
         switch stage {
-        case .named: versions + namedEntries + freeOrdinals
+        case .named: InputReads(inputs, finding, before, keys).all(reusableBefore: reusableBefore)
         case .records: namedRecords
         case .released: PlannedRead.entries(releasedEntries, before)
-        case .sizes: dividedBuckets + bitLengths
-        case .bitmaps: bitContents
+        case .sizes: indexes.dividedReads + bitmaps.lengthReads
+        case .bitmaps: bitmaps.contentReads
         case .planned: []
         }
     }
@@ -105,14 +104,10 @@ extension RegistryPlan {
             records = Dictionary(grouping: devices.changes, by: \.place.partition)
         case .released:
             entries.plan(devices, kept: finding, keys)
-            planIndexes()
+            indexes = PlannedIndexes(entries, before, keys)
             planBits()
         case .sizes:
-            for (partition, all) in bits {
-                if let damaged = all.first(where: { $0.value.isDamaged }) {
-                    throw .bits(partition: partition, key: damaged.key.key)
-                }
-            }
+            if let (partition, key) = bitmaps.damaged { throw .bits(partition: partition, key: key.key) }
         case .bitmaps: writeSteps()
         case .planned: return
         }
@@ -136,10 +131,11 @@ extension RegistryPlan {
                 devices.add(value, at: place, names: before[place.partition].names)
             }
         case (.free, .members(let members)): ordinals[read.read.partition].setReusable(members)
-        case (.divided(let index), .hash(let content)): indexes[index]?.addDivided(content)
-        case (.length(let key), .length(let length)): bits[read.read.partition]?[key]?.setLength(length)
+        case (.divided(let index), .hash(let content)): indexes.addDivided(content, of: index)
+        case (.length(let key), .length(let length)):
+            bitmaps.setLength(length, of: key, in: read.read.partition)
         case (.content(let key), .string(let bytes)):
-            guard bits[read.read.partition]?[key]?.setContent(bytes) ?? true else {
+            guard bitmaps.setContent(bytes, of: key, in: read.read.partition) else {
                 throw .bits(partition: read.read.partition, key: read.read.key)
             }
         default: throw .reply(read.read)
@@ -150,45 +146,6 @@ extension RegistryPlan {
 // MARK: Reads
 
 extension RegistryPlan {
-    /// The script checks versions only when it applies changes. A plan without changes runs no script, so the plan
-    /// reads the versions and checks them.
-    private var versions: [PlannedRead] {
-        guard !inputs.isEmpty else { return [] }
-        return keys.allPartitions.map { partition in
-            PlannedRead(
-                .version,
-                RegistryRead(partition: partition, key: .meta, part: .fields([Array("version".utf8)])))
-        }
-    }
-
-    private var namedEntries: [PlannedRead] {
-        var named = finding
-        for input in inputs {
-            switch input {
-            case .set(let fields):
-                named.insert(EntryKey(.id, RegistryHash(id: fields.id), keys))
-                if let user = fields.user { named.insert(EntryKey(.user, RegistryHash(id: user), keys)) }
-            case .change(let id, _, _), .remove(let id):
-                named.insert(EntryKey(.id, RegistryHash(id: id), keys))
-            case .forget: break
-            }
-        }
-        return PlannedRead.entries(named, before)
-    }
-
-    private var freeOrdinals: [PlannedRead] {
-        var wanted: [Int: Int] = [:]
-        for case .set(let fields) in inputs { wanted[keys.partition(ofDevice: fields.id), default: 0] += 1 }
-        return wanted.sorted { $0.key < $1.key }.compactMap { partition, count in
-            guard before[partition].next > before[partition].devices else { return nil }
-            return PlannedRead(
-                .free,
-                RegistryRead(
-                    partition: partition, key: .free,
-                    part: .lowestMembers(below: reusableBefore, count: count)))
-        }
-    }
-
     private var namedRecords: [PlannedRead] {
         var places: Set<DevicePlace> = []
         for (key, entry) in entries.all where key.index == .id || finding.contains(key) {
@@ -210,33 +167,6 @@ extension RegistryPlan {
         }
         return released
     }
-
-    private var dividedBuckets: [PlannedRead] {
-        indexes.sorted { $0.key < $1.key }.flatMap { place, index in
-            index.dividedBuckets.map { bucket in
-                PlannedRead(
-                    .divided(place),
-                    RegistryRead(
-                        partition: place.partition, key: .index(index.index, bucket: bucket), part: .hash))
-            }
-        }
-    }
-
-    private var bitLengths: [PlannedRead] {
-        bits.sorted { $0.key < $1.key }.flatMap { partition, all in
-            all.keys.sorted().map { key in
-                PlannedRead(.length(key), RegistryRead(partition: partition, key: key.key, part: .length))
-            }
-        }
-    }
-
-    private var bitContents: [PlannedRead] {
-        bits.sorted { $0.key < $1.key }.flatMap { partition, all in
-            all.filter(\.value.needsContent).keys.sorted().map { key in
-                PlannedRead(.content(key), RegistryRead(partition: partition, key: key.key, part: .string))
-            }
-        }
-    }
 }
 
 // MARK: Changes
@@ -249,43 +179,19 @@ extension RegistryPlan {
         (devices, names, ordinals) = (application.devices, application.names, application.ordinals)
     }
 
-    private mutating func planIndexes() {
-        var fields: [PartitionIndex: [IndexField: PlannedEntry]] = [:]
-        for (key, entry) in entries.all {
-            fields[PartitionIndex(partition: key.partition, index: key.index), default: [:]][key.field] =
-                entry
-        }
-        for (place, entries) in fields {
-            indexes[place] = PlannedIndex(
-                place.index, entries, before[place.partition], bucketEntries: keys.bucketEntries)
-        }
-    }
-
     private mutating func planBits() {
         for change in records.values.joined() {
             let place = change.place
+            let isNew = ordinals[place.partition].isNew(place.ordinal)
             let read = numbers(change.read, place)
             let left = change.left == change.read ? read : numbers(change.left, place)
-            addBits(of: place, read, left, .leave)
-            addBits(of: place, left, numbers(change.final, place), .register)
+            bitmaps.change(place, isNew: isNew, from: read, to: left, in: .leave)
+            bitmaps.change(place, isNew: isNew, from: left, to: numbers(change.final, place), in: .register)
         }
     }
 
     private func numbers(_ record: DeviceRecord?, _ place: DevicePlace) -> Set<Int> {
         Set(record?.attributes.compactMap { names[place.partition].number(of: $0) } ?? [])
-    }
-
-    private mutating func addBits(
-        of place: DevicePlace, _ old: Set<Int>, _ new: Set<Int>, _ step: PlanStep
-    ) {
-        let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
-        let isNew = ordinals[place.partition].isNew(place.ordinal)
-        for name in old.symmetricDifference(new) {
-            let change = PlannedBits.Change(
-                ordinal: UInt16(truncatingIfNeeded: bit), isSet: new.contains(name), isNew: isNew)
-            let key = BitsKey(name: name, chunk: chunk)
-            bits[place.partition, default: [:]][key, default: PlannedBits()].add(change, in: step)
-        }
     }
 
     private mutating func writeSteps() {
@@ -307,16 +213,8 @@ extension RegistryPlan {
             self.records[partition] ?? [], step, names[partition], ordinals[partition], now: now)
         changes += records.changes
         new.devices = max(0, new.devices + records.added)
-        for index in RegistryIndex.allCases {
-            guard let planned = indexes[PartitionIndex(partition: partition, index: index)] else { continue }
-            let (written, added) = planned.write(step)
-            changes += written
-            new.add(entries: added, to: index)
-            if planned.divides(in: step) { new.setBuckets(planned.bucketsAfter, of: index) }
-        }
-        for key in bits[partition]?.keys.sorted() ?? [] {
-            changes += bits[partition]?[key]?.write(step, key.key.suffix) ?? []
-        }
+        changes += indexes.write(step, partition, &new)
+        changes += bitmaps.write(step, partition)
         if let meta = new.metaChange(since: old) { changes.append(meta) }
         guard !changes.isEmpty else { return nil }
         new.version += 1

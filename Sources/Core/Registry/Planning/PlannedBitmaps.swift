@@ -1,0 +1,70 @@
+import Segments
+import StoreProtocol
+
+/// The bitmaps of all partitions that a plan changes.
+struct PlannedBitmaps {
+    private var bitmaps: [Int: [BitsKey: PlannedBits]] = [:]
+
+    /// Plans the change of a device's attributes in a step.
+    ///
+    /// - Parameters:
+    ///   - isNew: whether the device's ordinal is higher than all ordinals that were ever used before the plan.
+    ///   - old: the numbers of the attributes' names before the step.
+    ///   - new: the numbers of the attributes' names after the step.
+    mutating func change(
+        _ place: DevicePlace, isNew: Bool, from old: Set<Int>, to new: Set<Int>, in step: PlanStep
+    ) {
+        let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
+        for name in old.symmetricDifference(new) {
+            let change = PlannedBits.Change(
+                ordinal: UInt16(truncatingIfNeeded: bit), isSet: new.contains(name), isNew: isNew)
+            let key = BitsKey(name: name, chunk: chunk)
+            bitmaps[place.partition, default: [:]][key, default: PlannedBits()].add(change, in: step)
+        }
+    }
+
+    /// Reads of the lengths of all bitmaps.
+    var lengthReads: [PlannedRead] {
+        bitmaps.sorted { $0.key < $1.key }.flatMap { partition, all in
+            all.keys.sorted().map { key in
+                PlannedRead(.length(key), RegistryRead(partition: partition, key: key.key, part: .length))
+            }
+        }
+    }
+
+    /// Reads of the bitmaps whose content the plan needs. The lengths must be known.
+    var contentReads: [PlannedRead] {
+        bitmaps.sorted { $0.key < $1.key }.flatMap { partition, all in
+            all.filter(\.value.needsContent).keys.sorted().map { key in
+                PlannedRead(.content(key), RegistryRead(partition: partition, key: key.key, part: .string))
+            }
+        }
+    }
+
+    mutating func setLength(_ length: Int, of key: BitsKey, in partition: Int) {
+        bitmaps[partition]?[key]?.setLength(length)
+    }
+
+    /// - Returns: false unless `bytes` is a chunk.
+    mutating func setContent(_ bytes: [UInt8], of key: BitsKey, in partition: Int) -> Bool {
+        bitmaps[partition]?[key]?.setContent(bytes) ?? true
+    }
+
+    /// A bitmap whose length is neither that of a sparse nor that of a dense chunk; nil if there is none.
+    var damaged: (partition: Int, key: BitsKey)? {
+        for (partition, all) in bitmaps {
+            if let damaged = all.first(where: { $0.value.isDamaged }) { return (partition, damaged.key) }
+        }
+        return nil
+    }
+
+    /// The commands that carry out the changes of a step in a partition. Call this method once for each step, in the
+    /// order of the steps.
+    mutating func write(_ step: PlanStep, _ partition: Int) -> [PartitionChange] {
+        var changes: [PartitionChange] = []
+        for key in bitmaps[partition]?.keys.sorted() ?? [] {
+            changes += bitmaps[partition]?[key]?.write(step, key.key.suffix) ?? []
+        }
+        return changes
+    }
+}
