@@ -19,23 +19,26 @@ package import StoreProtocol
 
     private let connection: RedisConnection
     private let app: AppStore
-    private let log: Logger
+    private let calls: RegistryCalls
     /// A random text with which the names of this writer's calls begin, so that no call of another writer has the same
     /// name.
     private let name: String
-    private var calls = 0
+    private var namedCalls = 0
     private var registry: (keys: RegistryKeys, stores: [AppStore])?
     /// The state of each partition in Redis; nil if the state is unknown and must be read.
     private var partitions: [PartitionCache]?
     /// Called with true before the writer waits for Redis, and with false when the writer continues.
-    package var onWait: @Loop (_ isWaiting: Bool) async -> Void = { _ in }
+    package var onWait: @Loop (_ isWaiting: Bool) async -> Void {
+        get { calls.onWait }
+        set { calls.onWait = newValue }
+    }
 
     package init(app: String, connection: RedisConnection, log: Logger) {
         self.connection = connection
         self.app = AppStore(app: app, connection: connection)
         var log = log
         log[metadataKey: "app"] = "\(app)"
-        self.log = log
+        calls = RegistryCalls(connection, log: log)
         name = String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
@@ -86,7 +89,7 @@ package import StoreProtocol
     private func applyPortion(
         _ inputs: [DeviceInput], _ reusableBefore: Int64, _ isOwner: @Loop () async throws(StoreError) -> Void
     ) async throws(StoreError) -> [DeviceResult] {
-        if inputs.contains(where: \.needsMemory) { try await waitForMemory() }
+        if inputs.contains(where: \.needsMemory) { try await calls.waitForMemory() }
         var version = 0
         for _ in 0..<Self.attempts {
             let registry = try await open()
@@ -122,7 +125,7 @@ package import StoreProtocol
             reusableBefore: reusableBefore)
         do {
             while case let reads = try plan.nextReads(), !reads.isEmpty {
-                try plan.receive(try await replies(to: reads, registry.keys))
+                try plan.receive(try await calls.replies(to: reads, registry.keys))
             }
             return plan
         } catch let error as StoreError {
@@ -151,13 +154,13 @@ package import StoreProtocol
         _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppStore])
     ) async throws(StoreError) -> Bool {
         let requests = changes.map { changes in
-            calls += 1
+            namedCalls += 1
             return ApplyChanges(
-                version: changes.version, name: "\(name).\(calls)", changes: changes.changes)
+                version: changes.version, name: "\(name).\(namedCalls)", changes: changes.changes)
         }
         do throws(StoreError) {
-            _ = try await retrying { () throws(StoreError) in
-                try await self.all(changes.indices) { index, then in
+            _ = try await calls.retrying { () throws(StoreError) in
+                try await self.calls.all(changes.indices) { index, then in
                     registry.stores[changes[index].partition].send(requests[index], then: then)
                 }
             }
@@ -175,13 +178,13 @@ extension RegistryWriter {
     private func open() async throws(StoreError) -> (keys: RegistryKeys, stores: [AppStore]) {
         if let registry { return registry }
         let fields = ReadRegistrySettings.self
-        _ = try await retrying { () throws(StoreError) in
+        _ = try await calls.retrying { () throws(StoreError) in
             try await self.app.perform(InitRegistryField(fields.partitionsField, RegistryKeys.partitions))
         }
-        _ = try await retrying { () throws(StoreError) in
+        _ = try await calls.retrying { () throws(StoreError) in
             try await self.app.perform(InitRegistryField(fields.formatField, Self.format))
         }
-        let settings = try await retrying { () throws(StoreError) in
+        let settings = try await calls.retrying { () throws(StoreError) in
             try await self.app.perform(ReadRegistrySettings())
         }
         guard settings.format == Self.format, let count = settings.partitions,
@@ -202,7 +205,7 @@ extension RegistryWriter {
     private func read(
         _ registry: (keys: RegistryKeys, stores: [AppStore])
     ) async throws(StoreError) -> [PartitionCache] {
-        let hashes = try await replies(
+        let hashes = try await calls.replies(
             to: registry.keys.allPartitions.flatMap { partition in
                 [RegistryKey.meta, .names].map {
                     RegistryRead(partition: partition, key: $0, part: .hash)
@@ -214,83 +217,6 @@ extension RegistryWriter {
             return PartitionCache(
                 meta: Dictionary(meta, uniquingKeysWith: { first, _ in first }), names: names)
         }
-    }
-
-    private func replies(
-        to reads: [RegistryRead], _ keys: RegistryKeys
-    ) async throws(StoreError) -> [RegistryReply] {
-        try await retrying { () throws(StoreError) in
-            try await self.all(reads) { read, then in
-                self.connection.send(read.command(keys)) { result in
-                    switch result {
-                    case .success(let value): then(Result { () throws(StoreError) in try read.reply(value) })
-                    case .failure(.refused(let error)): then(.failure(StoreError(error)))
-                    case .failure(let error): then(.failure(.redis(error)))
-                    }
-                }
-            }
-        }
-    }
-
-    /// Waits until Redis uses less memory than its limit. Not called if all inputs are removals, because removals need
-    /// no memory.
-    private func waitForMemory() async throws(StoreError) {
-        try await retrying { () throws(StoreError) in
-            guard let reply = try? await self.connection.call(RESPCommand("INFO", "memory")) else { return }
-            let info = RedisInfo(reply.text ?? "")
-            guard info.maxMemory > 0, info.countedMemory >= info.maxMemory else { return }
-            throw .redis(
-                .waitAndRepeat(RESPServerError(message: "OOM the registry's Redis uses all of its maxmemory"))
-            )
-        }
-    }
-}
-
-// MARK: Calls
-
-extension RegistryWriter {
-    /// Sends a call for each element, and waits for all replies.
-    ///
-    /// - Returns: the replies in the order of the elements.
-    /// - Throws: an error that retries do not fix, if there is one; otherwise the first error.
-    private func all<Elements: RandomAccessCollection, Value: Sendable>(
-        _ elements: Elements,
-        _ send: @Loop (Elements.Element, @escaping @Loop (Result<Value, StoreError>) -> Void) -> Void
-    ) async throws(StoreError) -> [Value] {
-        guard !elements.isEmpty else { return [] }
-        let results = await withCheckedContinuation { continuation in
-            var results = [Result<Value, StoreError>?](repeating: nil, count: elements.count)
-            var open = elements.count
-            for (index, element) in elements.enumerated() {
-                send(element) { result in
-                    results[index] = result
-                    open -= 1
-                    if open == 0 { continuation.resume(returning: results.compactMap { $0 }) }
-                }
-            }
-        }
-        var failure: StoreError?
-        var values: [Value] = []
-        for result in results {
-            switch result {
-            case .success(let value): values.append(value)
-            case .failure(let error):
-                if failure.map(\.isTemporary) ?? true {
-                    failure = failure.map { error.isTemporary ? $0 : error } ?? error
-                }
-            }
-        }
-        if let failure { throw failure }
-        return values
-    }
-
-    /// Repeats a call until Redis carries the call out, for example while Redis is unreachable. Logs each outage once.
-    ///
-    /// - Throws: an error that retries do not fix, or, if the task is cancelled, the error of the last call.
-    private func retrying<Value: Sendable>(
-        _ call: @Loop () async throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
-        try await OutageRetry("the registry's Redis", log: log).perform(call, onWait: onWait)
     }
 }
 
