@@ -1,7 +1,7 @@
 /// What a push service delivers to: for APNs, a device token.
 package struct DeviceAddress: Hashable, Sendable {
     /// The push service that delivers to the address.
-    package enum Service: UInt8, CaseIterable, Sendable {
+    package enum Service: UInt8, NamedDeviceWord, Sendable {
         case apns = 0
 
         /// The name in inputs, exports and segments.
@@ -10,15 +10,10 @@ package struct DeviceAddress: Hashable, Sendable {
             case .apns: "apns"
             }
         }
-
-        package init?(name: String) {
-            guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-            self = found
-        }
     }
 
     /// The environment of the service. An address is valid in one environment only.
-    package enum Environment: UInt8, CaseIterable, Sendable {
+    package enum Environment: UInt8, NamedDeviceWord, Sendable {
         case production = 0
         case sandbox = 1
 
@@ -29,15 +24,10 @@ package struct DeviceAddress: Hashable, Sendable {
             case .sandbox: "sandbox"
             }
         }
-
-        package init?(name: String) {
-            guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-            self = found
-        }
     }
 
     /// What the address is for. A device can have one address for each kind.
-    package enum Kind: UInt8, CaseIterable, Sendable {
+    package enum Kind: UInt8, NamedDeviceWord, Sendable {
         /// Ordinary pushes to the app.
         case app = 0
 
@@ -46,11 +36,6 @@ package struct DeviceAddress: Hashable, Sendable {
             switch self {
             case .app: "app"
             }
-        }
-
-        package init?(name: String) {
-            guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-            self = found
         }
     }
 
@@ -69,4 +54,17 @@ package struct DeviceAddress: Hashable, Sendable {
     /// Service and environment in one byte, then the address. Two devices never have addresses with the same identity; the
     /// kind is not a part of the identity.
     package var identity: [UInt8] { [service.rawValue << 1 | environment.rawValue] + bytes }
+}
+
+/// A type whose cases have a name in device inputs.
+package protocol NamedDeviceWord: CaseIterable {
+    var name: String { get }
+}
+
+extension NamedDeviceWord {
+    /// Finds the case with a name; nil for an unknown name.
+    package init?(name: String) {
+        guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
 }

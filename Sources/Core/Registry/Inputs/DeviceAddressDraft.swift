@@ -25,12 +25,3 @@ struct DeviceAddressDraft {
         )
     }
 }
-
-/// A type whose cases have a name in device inputs.
-protocol NamedDeviceWord: CaseIterable {
-    var name: String { get }
-}
-
-extension DeviceAddress.Service: NamedDeviceWord {}
-extension DeviceAddress.Environment: NamedDeviceWord {}
-extension DeviceAddress.Kind: NamedDeviceWord {}
