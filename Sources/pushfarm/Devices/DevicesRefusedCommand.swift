@@ -28,20 +28,16 @@ struct DevicesRefusedCommand: FarmCommand {
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        var found: [(app: String, device: RefusedDevice)] = []
-        for name in try await client.apps(selectedBy: app) {
-            let latest = try await client.call(ReadRefusedDevices(.latest, count: limit), name)
-            found += latest.map { (name, $0) }
-        }
-        let sorted = found.sorted { $0.device.id.milliseconds > $1.device.id.milliseconds }.prefix(limit)
+        let found = try await client.latest(
+            limit, of: app, by: ReadRefusedDevices(.latest, count: limit), \.id)
         let now = try await client.clock().clampedMilliseconds
         console.show(
-            .object(["refused": .array(sorted.map { $0.device.json(app: $0.app) })]),
-            Self.text(Array(sorted), at: now, console.style))
+            .object(["refused": .array(found.map { $0.entry.json(app: $0.app) })]),
+            Self.text(found, at: now, console.style))
     }
 
     static func text(
-        _ found: [(app: String, device: RefusedDevice)], at now: Int64, _ style: TextStyle
+        _ found: [(app: String, entry: RefusedDevice)], at now: Int64, _ style: TextStyle
     ) -> String {
         guard !found.isEmpty else { return "no refused device inputs\n" }
         var table = Table(["APP": .left, "AGE": .right, "DEVICE": .left, "FIELD": .left, "REASON": .left])

@@ -85,6 +85,21 @@ import Transport
         }
     }
 
+    /// The latest entries of one app, or of all apps, the latest first.
+    ///
+    /// - Parameters:
+    ///   - request: reads at most `limit` entries of an app.
+    ///   - id: the entry's id.
+    func latest<Step: Request, Entry>(
+        _ limit: Int, of app: String?, by request: Step, _ id: (Entry) -> EntryID
+    ) async throws(CommandFailure) -> [(app: String, entry: Entry)] where Step.Reply == [Entry] {
+        var found: [(app: String, entry: Entry)] = []
+        for name in try await apps(selectedBy: app) {
+            found += try await call(request, name).map { (name, $0) }
+        }
+        return Array(found.sorted { id($0.entry).milliseconds > id($1.entry).milliseconds }.prefix(limit))
+    }
+
     /// The failure of a command whose request to Redis failed.
     func failure(_ error: StoreError) -> CommandFailure {
         error.isTemporary ? .temporary("\(redisAddress): \(error)") : .failed("\(redisAddress): \(error)")

@@ -47,15 +47,12 @@ struct RefusedListCommand: FarmCommand {
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        var found: [(app: String, job: RefusedJob)] = []
-        for name in try await client.apps(selectedBy: app) {
-            found += try await client.call(ReadRefused(.latest, count: limit), name).map { (name, $0) }
-        }
-        let sorted = found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }.prefix(limit)
+        let found = try await client.latest(
+            limit, of: app, by: ReadRefused(.latest, count: limit), \.id)
         let now = try await client.clock().clampedMilliseconds
         console.show(
-            .object(["refused": .array(sorted.map { $0.job.json(app: $0.app) })]),
-            Self.text(Array(sorted), at: now, console.style))
+            .object(["refused": .array(found.map { $0.entry.json(app: $0.app) })]),
+            Self.text(found.map { (app: $0.app, job: $0.entry) }, at: now, console.style))
     }
 
     static func text(
