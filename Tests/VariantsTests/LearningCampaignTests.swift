@@ -26,11 +26,12 @@ struct LearningCampaignTests {
         var (best, learned) = (0, 0)
         var (now, explored) = (UTCTime(seconds: 0), UTCTime?.none)
         var next = 0
-        while next < audience {
+        var waits = 0
+        while next < audience, waits < 2 {
             let phase = policy.phase(assigned: next, audience: audience, explored: explored, now: now)
             if explored == nil, case .wait = phase { explored = now }
             if case .wait(let time) = phase {
-                now = time
+                (now, waits) = (time, waits + 1)
                 continue
             }
             let shares = policy.shares(
