@@ -34,7 +34,7 @@ package struct CapRules: Hashable, Sendable {
     ///   - category: 1 to 64 letters, digits, dots, hyphens and underscores of ASCII; nil for ``commonCategory``.
     ///   - caps: the campaign's own caps; at most one for each period.
     ///   - counted: periods that other campaigns of the category cap. The campaign's pushes count in these periods too,
-    ///     so that the others' caps hold.
+    ///     because the caps of the category's campaigns include all its pushes.
     package init(
         category: String?, caps: [Cap], counted: some Sequence<CapPeriod> = []
     ) throws(ScheduleError) {
@@ -53,7 +53,7 @@ package struct CapRules: Hashable, Sendable {
         (self.category, self.caps) = (category ?? Self.commonCategory, byPeriod)
     }
 
-    /// The guard of the budget that a device has for background pushes: at most `pushes` an hour.
+    /// Returns the rules that limit the background pushes of a device to `pushes` an hour.
     /// - Parameter pushes: limited to the range of caps.
     package static func background(pushes: Int) -> CapRules {
         CapRules(hourly: min(max(Cap.range.lowerBound, pushes), Cap.range.upperBound))

@@ -8,7 +8,7 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
 
     /// The first quiet minute.
     package let from: TimeOfDay
-    /// The end, which is not quiet. It is on the next day if it is not after ``from``.
+    /// The first minute after the quiet time. If ``from`` is later than ``to``, the quiet time ends on the next day.
     package let to: TimeOfDay
 
     package init(from: TimeOfDay, to: TimeOfDay) throws(ScheduleError) {
@@ -52,7 +52,7 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         while true {
             let period = zone.period(at: UTCTime(seconds: second))
             let local = second + period.offset
-            // A whole day passes if the clocks show the target already: they were set back to it.
+            // The wait is 1 second to 24 hours. It is 24 hours if the clocks were set back and show the target now.
             let wait = (target - local - 1).dividedDown(by: Self.day).remainder + 1
             guard second + wait >= period.seconds.upperBound else { return UTCTime(seconds: second + wait) }
             second = period.seconds.upperBound

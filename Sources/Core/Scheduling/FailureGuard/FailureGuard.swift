@@ -2,11 +2,10 @@ import PushModel
 
 /// Decides whether a campaign pauses because too many of its last pushes failed (`stop_at`).
 ///
-/// The results arrive as counts. They are kept in groups of ``groupSize`` results in the order of arrival. The failures of a
-/// report are distributed evenly among the results of the report. After 1,000 results, the guard looks at the last 1,000 to 1,049
-/// results.
+/// The guard keeps results in groups of ``groupSize`` in the order of their arrival. The failures of a report are distributed
+/// evenly among the results of the report. After 1,000 results, the guard considers the last 1,000 to 1,049 results.
 package struct FailureGuard: Hashable, Sendable {
-    /// The number of last results that the guard looks at.
+    /// The number of last results that the guard considers; up to 49 more results can be considered.
     package static let window = 1000
     /// The default of `stop_at`.
     package static let defaultShare = 0.2
@@ -52,7 +51,7 @@ package struct FailureGuard: Hashable, Sendable {
         (self.share, self.least, self.groups, self.seen) = (share, least, groups, seen)
     }
 
-    /// The number of results that the guard looks at.
+    /// The number of results that the guard considers now.
     package var results: Int { groups.reduce(0) { $0 + $1.results } }
 
     /// The number of failed pushes among ``results``.

@@ -28,8 +28,8 @@ package struct MergeClock: Hashable, Sendable {
         return last.map { max(due, $0.adding(milliseconds: every)) } ?? due
     }
 
-    /// Whether a campaign is in the round that starts at a time: it has started, and its own time is nearer to this round than
-    /// to the next round.
+    /// Whether a campaign is in the round that starts at a time. A campaign is in the round if the campaign has started, and if
+    /// its next round is due before the middle of the time to the group's next round.
     package func isDue(_ entry: Entry, inRoundAt round: UTCTime) -> Bool {
         entry.startsAt <= round && entry.dueAt <= round.adding(milliseconds: every / 2)
     }

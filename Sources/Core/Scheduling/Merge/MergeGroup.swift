@@ -3,8 +3,8 @@ import PushModel
 /// The campaigns with the same `merge` name. Their pushes for a device are merged into one background push.
 ///
 /// The payload of a merged push:
-/// `{"aps":{"content-available":1},"merge":NAME,"fetch":[{"campaign":ID,"items":[…]},…]}`. The element of a campaign has
-/// the elements of its own payload's `fetch` as `items`. A push with only one campaign has the same form.
+/// `{"aps":{"content-available":1},"merge":NAME,"fetch":[{"campaign":ID,"items":[…]},…]}`. The `items` of a
+/// campaign are the elements of `fetch` in the campaign's own payload. A push with only one campaign has the same form.
 package struct MergeGroup: Hashable, Sendable {
     /// The greatest length of a merged payload in bytes: APNs' limit for background pushes.
     package static let payloadLimit = 4096
@@ -43,9 +43,9 @@ package struct MergeGroup: Hashable, Sendable {
 
     /// Returns the push to devices for which campaigns are due, and the campaigns that have no room in the push.
     ///
-    /// The order of the payload is: greatest priority, then earliest start, then id. Campaigns are merged whole. A campaign
-    /// without room waits for the next push, where it gets room before all campaigns that do not wait or wait
-    /// shorter. So each campaign is in one of the next n pushes if n campaigns are due.
+    /// The order of the payload is: greatest priority, then earliest start, then id. A campaign's
+    /// element is never divided. If an element does not fit, its campaign waits for the next push. The next push takes
+    /// the campaigns that wait longest first. So if n campaigns are due, each of them is in one of the next n pushes.
     /// - Parameters:
     ///   - due: the due campaigns with different ids, all of this group.
     ///   - waiting: the ids of campaigns that had no room in earlier pushes, longest wait first: the ids of the last

@@ -9,12 +9,12 @@ package struct RecurringRun: Hashable, Sendable {
     package let closes: UTCTime
 }
 
-/// A run that was due and did not start, for an event.
+/// Why runs that were due did not start, as the text of an event.
 package enum RunNotice: Hashable, Sendable, CustomStringConvertible {
-    /// The run of this id was still running when the next run was due.
+    /// The campaign's run with the id `running` was still running when the first run was due.
     case skipped(RecurringRun, running: String)
-    /// Runs whose windows closed, or which a later run replaced, while no process looked. `count` is at most
-    /// ``RunCalendar/mostCounted``.
+    /// Runs that no process started in time: their windows closed, or a later run was due. `last` is the last of these
+    /// runs. `count` is at most ``RunCalendar/mostCounted``.
     case missed(count: Int, last: RecurringRun)
 
     package var description: String {
@@ -43,7 +43,7 @@ package struct RunCalendar: Hashable, Sendable {
     package struct Decision: Hashable, Sendable {
         package let start: RecurringRun?
         package let notices: [RunNotice]
-        /// The time to store as ``RunCalendar/decision(handled:running:now:)``'s `handled`.
+        /// All runs that were due until this time are handled. The caller stores the time for the next decision.
         package let handled: UTCTime
         /// When the next run is due; nil only for a zone whose clocks change in a way that no real zone does.
         package let wakeAt: UTCTime?
@@ -71,6 +71,7 @@ package struct RunCalendar: Hashable, Sendable {
         (self.campaign, self.cron, self.zone, self.window) = (campaign, cron, zone, window)
     }
 
+    /// Decides which run starts now, and which runs never start.
     /// - Parameters:
     ///   - handled: the `handled` of the last decision; at first, the time at which the campaign was created.
     ///   - running: the id of the run that has not finished; nil if there is none.
@@ -90,7 +91,7 @@ package struct RunCalendar: Hashable, Sendable {
             start: isOpen && running == nil ? run : nil, notices: notices, handled: last, wakeAt: wakeAt)
     }
 
-    /// Returns the last time in `after`..<=`now` at which a run is due. Takes about 40 searches for the next due time.
+    /// Returns the last time at which a run is due, later than `after` and not later than `now`. Takes about 40 searches for the next due time.
     private func lastDue(after: UTCTime, upTo now: UTCTime) -> UTCTime? {
         func due(after milliseconds: Int64) -> UTCTime? {
             guard let next = cron.next(after: UTCTime(milliseconds: milliseconds), in: zone), next <= now

@@ -32,7 +32,7 @@ package struct LearningForecast: Hashable, Sendable {
     /// A warning is given if less than this share of the audience is left when rewards arrive.
     private static let leastRemaining = 0.5
 
-    /// The warnings, in no more than one line each. Empty if the campaign can learn, or has nothing to learn.
+    /// One-line warnings. Empty if the campaign can learn, or has nothing to learn.
     package let warnings: [LearningWarning]
 
     /// - Parameters:
