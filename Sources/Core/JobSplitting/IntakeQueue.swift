@@ -28,6 +28,7 @@ package struct IntakeQueue {
 
     /// - Parameter split: the number of accepted pushes that are already in batches; nil for a new job.
     package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
+        guard job.recipients == nil else { return jobs.append(IntakeJob(id: id, content: .addressed)) }
         let progress = split.map { job.progress(accepted: $0) }
         jobs.append(IntakeJob(id: id, content: .parsed(job), progress: progress ?? .init()))
         openTokens += jobs[jobs.count - 1].openTokens
@@ -54,6 +55,10 @@ package struct IntakeQueue {
             planned = Planned(dropped: 1)
             return .refuse(refusal)
         case .parsed: return .split(plan())
+        case .addressed:
+            let count = jobs.prefix { $0.isAddressed }.count
+            planned = Planned(dropped: count)
+            return .setAside(count)
         }
     }
 
@@ -122,7 +127,8 @@ extension Split.Job {
     fileprivate init(_ job: ParsedJob, id: String, opens: Bool, events: [FarmEvent]) {
         self.init(
             id: id, opens: opens, submitted: job.submitted, accepted: job.accepted,
-            malformed: job.malformed.count, duplicates: job.duplicates, lane: job.lane,
+            malformed: job.malformed.count, duplicates: job.duplicates,
+            unknownRecipients: job.unknownRecipients, lane: job.lane,
             replayOf: job.replayOf, warning: job.warning ?? "", events: events)
     }
 }

@@ -6,6 +6,8 @@ package enum IntakeStep {
     case split(Plan)
     /// Drops the first job, and keeps its original bytes for inspection.
     case refuse(Refusal)
+    /// Moves this number of jobs to the jobs that wait for a look-up of their users or devices.
+    case setAside(Int)
 
     /// The job records and batches to create, in the form of ``Split``.
     package struct Plan {
@@ -58,6 +60,8 @@ struct IntakeJob {
     enum Content {
         case parsed(ParsedJob)
         case refused(IntakeStep.Refusal)
+        /// The job names users or devices instead of tokens.
+        case addressed
     }
 
     /// The part of a job that is already split.
@@ -74,11 +78,13 @@ struct IntakeJob {
     var content: Content
     var progress = Progress()
 
+    var isAddressed: Bool { if case .addressed = content { true } else { false } }
+
     /// The number of accepted pushes that are in no batch yet.
     var openTokens: Int {
         switch content {
         case .parsed(let job): job.accepted - progress.accepted
-        case .refused: 0
+        case .refused, .addressed: 0
         }
     }
 }

@@ -59,6 +59,8 @@ package struct Keys: Hashable, Sendable {
     /// A channel with two kinds of messages. "NN NN …": these shards have batches ("*": any shard may have batches). "s NN NN …":
     /// the suppression lists of these shards have grown.
     package var wakeUps: [UInt8] { key("wakeups") }
+    /// A list: jobs with users or devices, whose tokens the intake has not looked up yet.
+    package var addressed: [UInt8] { key("addressed") }
     /// A list: registrations of devices that producers pushed.
     package var devices: [UInt8] { key("devices") }
     /// A list: registrations that the intake took from ``devices`` and has not completely applied.

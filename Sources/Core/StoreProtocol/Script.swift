@@ -21,6 +21,9 @@ package enum Script: String, CaseIterable, Sendable {
     case updateApp = "update_app"
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
+    case setAside = "set_aside"
+    case takeAddressed = "take_addressed"
+    case finishAddressed = "finish_addressed"
     case takeDevices = "take_devices"
     case finishDevices = "finish_devices"
     case checkAccounting = "check_accounting"
@@ -62,6 +65,9 @@ package enum Script: String, CaseIterable, Sendable {
         case .take: PackageResources.take_lua
         case .refuse: PackageResources.refuse_lua
         case .intakeCrash: PackageResources.intake_crash_lua
+        case .setAside: PackageResources.set_aside_lua
+        case .takeAddressed: PackageResources.take_addressed_lua
+        case .finishAddressed: PackageResources.finish_addressed_lua
         case .takeDevices: PackageResources.take_devices_lua
         case .finishDevices: PackageResources.finish_devices_lua
         case .split: PackageResources.split_lua

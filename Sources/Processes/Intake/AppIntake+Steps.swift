@@ -9,6 +9,10 @@ extension AppIntake {
         switch step {
         case nil: break
         case .refuse(let refusal): try await refuse(refusal, token)
+        case .setAside(let jobs):
+            _ = try await retrying(SetAside(token: token, step: self.step + 1, jobs: jobs))
+            advance(jobs: 0)
+            lookups.wake()
         case .split(let plan): try await split(plan, token)
         }
     }

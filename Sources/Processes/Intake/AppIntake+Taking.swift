@@ -63,8 +63,7 @@ extension AppIntake {
 
     private func parse(_ raw: [UInt8], now: Int64) {
         do throws(JobError) {
-            let job = try JobParser.parse(
-                raw, app: name, topic: setup.topic, now: now, limits: JobLimits(setup))
+            let job = try setup.parse(raw, now: now)
             queue.append(job, id: job.id ?? JobID.random())
         } catch {
             queue.append(refused: raw, because: error)
@@ -94,6 +93,15 @@ extension AppIntake {
             throw .unexpectedReply("the first taken job is not \(head.job), which is the partly split job")
         }
         queue.append(job, id: head.job, split: head.offset)
+    }
+}
+
+extension IntakeSetup {
+    /// Parses a job that waited in the app's inbox.
+    ///
+    /// - Parameter now: Redis's time in Unix seconds.
+    func parse(_ raw: [UInt8], now: Int64) throws(JobError) -> ParsedJob {
+        try JobParser.parse(raw, app: name, topic: topic, now: now, limits: JobLimits(self))
     }
 }
 

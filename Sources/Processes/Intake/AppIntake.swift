@@ -18,6 +18,8 @@ import StoreProtocol
     /// Whether the current work may crash the process. The coordinator is notified before the work begins.
     private(set) var isWorking = false
     let limits: StepLimits
+    /// Looks up the users and devices of jobs.
+    let lookups: RecipientLookups
     private let watcher: InboxWatcher<NextJob>
     var queue: IntakeQueue
     /// Jobs that are taken and not parsed, in reverse order.
@@ -43,6 +45,7 @@ import StoreProtocol
         log[metadataKey: "app"] = "\(setup.name)"
         self.log = log
         store = AppStore(app: setup.name, connection: context.redis)
+        lookups = RecipientLookups(context, setup, log: log)
         watcher = InboxWatcher(
             app: setup.name, settings: context.redis.settings, NextJob(timeout: WatchTimes.longest))
         leased = LeasedTask { [watcher] in watcher.close() }
@@ -52,6 +55,7 @@ import StoreProtocol
     var name: String { setup.name }
 
     func start() {
+        lookups.start()
         leased.start { token throws(StoreError) in
             try await self.serve(token)
         } recover: { error, token in
@@ -60,13 +64,22 @@ import StoreProtocol
     }
 
     /// Ends the intake after the current step. Jobs that are taken and not split stay in Redis.
-    func stop() async { await leased.stop() }
+    func stop() async {
+        await leased.stop()
+        await lookups.stop()
+    }
 
     /// Applies the setup to jobs that are parsed from now on.
-    func apply(_ setup: IntakeSetup) { self.setup = setup }
+    func apply(_ setup: IntakeSetup) {
+        self.setup = setup
+        lookups.apply(setup)
+    }
 
     /// Uses this fencing token for all further steps; nil stops the work.
-    func setToken(_ token: FenceToken?) { leased.setToken(token) }
+    func setToken(_ token: FenceToken?) {
+        leased.setToken(token)
+        lookups.setToken(token)
+    }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
         (step, head, hasMore, unparsed) = (0, nil, false, [])

@@ -80,7 +80,7 @@ extension FarmRegistry {
             let keys = Keys(app: app)
             let open = try await connection.call(RESPCommand("HGET", key: keys.load, "open"))
             pushes = pushes.adding(saturating: max(0, open.text.flatMap { Int(foreign: $0) } ?? 0))
-            for list in [keys.inbox, keys.taken] {
+            for list in [keys.inbox, keys.taken, keys.addressed] {
                 let length = try await connection.call(RESPCommand("LLEN", key: list))
                 jobs = jobs.adding(saturating: Int(length.integer ?? 0))
             }

@@ -55,7 +55,10 @@ import StoreProtocol
 
     /// Where the job is, if it is in the inbox, or if an intake has taken the job and not split it yet; otherwise nil.
     private func location() async throws(CommandFailure) -> PushFinding.Location? {
-        for (list, location) in [(ReadListEnd.List.inbox, PushFinding.Location.inbox), (.taken, .taken)] {
+        let lists: [(ReadListEnd.List, PushFinding.Location)] = [
+            (.inbox, .inbox), (.taken, .taken), (.addressed, .taken),
+        ]
+        for (list, location) in lists {
             var isThere = false
             try await client.eachJob(in: list, of: app) { text in
                 isThere = client.parse(text, of: app)?.id == job

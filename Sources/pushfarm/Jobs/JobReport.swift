@@ -26,6 +26,7 @@ struct JobReport {
         table.add("accepted", jobRecord.accepted, always: true)
         table.add("malformed", jobRecord.malformed, .yellow)
         table.add("duplicates", jobRecord.duplicates)
+        table.add("unknown recipients", jobRecord.unknownRecipients, .yellow)
         table.add("delivered", jobRecord.delivered, .green, always: true)
         table.add("failed", jobRecord.failed, .red, always: true)
         table.add(reasons: jobRecord.reasons)
@@ -66,7 +67,8 @@ extension JobRecord {
         .object([
             "id": .string(id), "app": .string(app), "state": .string(state.rawValue),
             "submitted": .number(submitted), "accepted": .number(accepted), "malformed": .number(malformed),
-            "duplicates": .number(duplicates), "delivered": .number(delivered), "failed": .number(failed),
+            "duplicates": .number(duplicates), "unknown_recipients": .number(unknownRecipients),
+            "delivered": .number(delivered), "failed": .number(failed),
             "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
             "in_flight": .number(inFlight), "delayed": .number(delayed),
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),

@@ -7,6 +7,7 @@ struct JobRecord: Decodable, Equatable {
     var accepted: Int
     var malformed: Int
     var duplicates: Int
+    var unknownRecipients: Int
     var delivered: Int
     var failed: Int
     var expired: Int
@@ -24,6 +25,7 @@ struct JobRecord: Decodable, Equatable {
             cancelled,
             queued, delayed, reasons
         case inFlight = "in_flight"
+        case unknownRecipients = "unknown_recipients"
         case maybeDuplicated = "maybe_duplicated"
         case createdAt = "created_at"
         case finishedAt = "finished_at"
@@ -36,6 +38,7 @@ struct JobRecord: Decodable, Equatable {
         state = record["state"] ?? ""
         (submitted, accepted) = (number("submitted"), number("accepted"))
         (malformed, duplicates) = (number("malformed"), number("duplicates"))
+        unknownRecipients = number("unknown_recipients")
         (delivered, failed) = (number("delivered"), number("failed"))
         (expired, cancelled) = (number("expired"), number("cancelled"))
         (queued, inFlight, delayed) = (0, 0, 0)

@@ -126,6 +126,34 @@ import Testing
         }
     }
 
+    @Test func `recipients of a job are found together`() async throws {
+        let records = Self.records(300, seed: 7)
+        try await withReader(RegistryImage(app: "demo", records, gap: 50)) { reader, redis in
+            let users = (0..<110).map { "u-\($0)" } + ["u-5", "", "\u{E9}"]
+            for (user, found) in zip(users, try await reader.recipients(users, .user)) {
+                #expect(found.map(\.id).sorted() == records.filter { $0.user == user }.map(\.id).sorted())
+            }
+            let ids = records.map(\.id) + ["d-300", "u-5"]
+            let devices = try await reader.recipients(ids, .id)
+            #expect(devices.map(\.count) == records.map { _ in 1 } + [0, 0])
+            for (record, found) in zip(records, devices.compactMap(\.first)) {
+                #expect(found.id == record.id && found.user == record.user)
+                #expect(found.addresses == record.addresses)
+                let tokens = record.addresses.filter { $0.address.environment == .production }
+                #expect(found.token(in: .production) == tokens.max { $0.since < $1.since }?.address.bytes)
+                #expect((found.token(in: .sandbox) != nil) == (record.addresses.count > 1))
+            }
+            #expect(try await reader.recipients([], .id).isEmpty)
+            // A record that cannot be read is left out.
+            let key = try #require(try redis.run("KEYS", "{pushfarm:demo:r*}:dev:*").array?.first?.text)
+            for field in try redis.run("HKEYS", key).array?.compactMap(\.text) ?? [] {
+                try redis.run("HSET", key, field, "no record")
+            }
+            let rest = try await reader.recipients(ids, .id).count { $0.isEmpty }
+            #expect(rest > 2 && rest < ids.count)
+        }
+    }
+
     @Test func `devices are found by id, user and address`() async throws {
         let records = Self.records(200, seed: 4)
         try await withReader(RegistryImage(app: "demo", records, gap: 1)) { reader, _ in

@@ -8,7 +8,7 @@ extension ScriptCase {
     static let all =
         owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + admissions
         + shared
-        + edges + corners + letters + pauses + registry + devices
+        + edges + corners + letters + pauses + registry + devices + lookups
 
     private static let owners = [
         ScriptCase("acquires shards whose lease has expired", again: .same) { fixture in

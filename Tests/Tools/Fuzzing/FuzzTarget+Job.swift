@@ -17,6 +17,7 @@ extension FuzzTarget {
             "\"registered_at\":",
             "\"alert\":1", "\"badge\":1", "1780000100", "0123456789abcdef", "00FC13adff785122", "\\u00e9",
             "\\ud83d\\ude00",
+            "\"users\":[\"", "\"devices\":[", "\"device\":\"", "\"unknown_recipients\":",
             "\"translations\":{", "\"values\":{\"n\":", "\"lang\":\"de\"", "{{n}}", "{{n|", "\"{{=n}}\"",
             "{{{{", "}}",
             "\\\"", "1e5", "-0", "null", "true", "{}", "[]", "],", "},", "\":", "\u{e9}", "\u{1f600}",
@@ -28,6 +29,7 @@ extension FuzzTarget {
         } catch {
             return try checkRefusal(error, of: bytes)
         }
+        if let recipients = job.recipients { return try checkNames(recipients, of: job) }
         try checkCounts(of: job)
         if let text = try ReferenceJSON(accepted: bytes) { try checkAgainst(text, job) }
         try checkBatch(of: job)
@@ -42,9 +44,28 @@ extension FuzzTarget {
         if let id = error.id { try Violation.unless(isProperID(id), "an id that no job has: \(id)") }
     }
 
+    /// Checks that a job with users or devices becomes a valid job with tokens.
+    private static func checkNames(_ recipients: NamedRecipients, of job: ParsedJob) throws(Violation) {
+        try Violation.unless(job.accepted == 0 && !recipients.names.isEmpty, "names and tokens")
+        let tokens = recipients.names.indices.map { number in
+            (0..<number % 3).map { [UInt8](repeating: UInt8($0), count: 8 + number % 9) }
+        }
+        let text = recipients.job(job.raw, tokens: tokens)
+        let found: ParsedJob
+        do throws(JobError) {
+            found = try JobParser.parse(text, app: "demo", topic: "com.example.demo", now: now)
+        } catch { throw Violation("the job with tokens is refused: \(error)") }
+        try Violation.unless(
+            found.recipients == nil && found.options == job.options && found.id == job.id
+                && found.submitted == tokens.reduce(0) { $0 + $1.count }
+                && found.unknownRecipients == tokens.count(where: \.isEmpty), "another job with tokens")
+        try checkBatch(of: found)
+    }
+
     private static func checkCounts(of job: ParsedJob) throws(Violation) {
         try Violation.unless(
-            job.submitted == job.accepted + job.duplicates + job.malformed.count && job.submitted > 0,
+            job.submitted == job.accepted + job.duplicates + job.malformed.count
+                && (job.submitted > 0 || job.unknownRecipients > 0),
             "the counts do not add up")
         try Violation.unless(job.id.map(isProperID) ?? true, "an improper id")
         var last = -1

@@ -32,7 +32,7 @@ extension FuzzTarget {
         DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastDeadLetter.self, LatestJobs.self,
         Repair.self,
         NextJob.self, TakeDevices.self, FinishDevices.self, AwaitDevice.self, PushDevices.self,
-        CountDevices.self, ReadRefusedDevices.self,
+        CountDevices.self, ReadRefusedDevices.self, SetAside.self, TakeAddressed.self, FinishAddressed.self,
         SubmitJob.self,
         QuarantineBatch.self, PauseApp.self, UpdateAdmission.self, PromoteDue.self, PutBack.self,
         ReadJobRecord.self, ReadInFlightShards.self,

@@ -83,16 +83,24 @@ extension DeviceRecord {
             details[detail] = try reader.name(names, prefix: detail.name("").text)
         }
         let tags = try Self.tags(&reader, names)
+        let (id, user, addresses) = try Self.identity(&reader, flags: flags, registered: registered)
+        self.init(
+            id: id, user: user, addresses: addresses, tags: tags, details: details, registered: registered,
+            lastSeenDay: Int(foreign: lastSeenDay))
+    }
+
+    /// Reads the end of a record: id, user and addresses.
+    static func identity(
+        _ reader: inout RecordReader, flags: UInt8, registered: Int64
+    ) throws(DeviceRecordError) -> (id: String, user: String?, addresses: [Address]) {
         let id = try reader.text(DeviceLimits.idBytes)
         let user = flags & Self.userFlag == 0 ? nil : try reader.text(DeviceLimits.userBytes)
         var addresses: [Address] = []
         for _ in 0..<(try reader.count(upTo: DeviceLimits.addresses)) {
-            addresses.append(try Self.address(&reader, registered: registered))
+            addresses.append(try address(&reader, registered: registered))
         }
         guard reader.isAtEnd else { throw .length }
-        self.init(
-            id: id, user: user, addresses: addresses, tags: tags, details: details, registered: registered,
-            lastSeenDay: Int(foreign: lastSeenDay))
+        return (id, user, addresses)
     }
 
     private static func tags(

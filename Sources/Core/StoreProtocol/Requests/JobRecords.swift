@@ -13,6 +13,8 @@ package struct JobRecord: Equatable, Sendable {
     package var accepted = 0
     package var malformed = 0
     package var duplicates = 0
+    /// Number of recipients without a token, which have no push.
+    package var unknownRecipients = 0
     package var delivered = 0
     package var failed = 0
     package var expired = 0
@@ -73,6 +75,7 @@ extension JobRecord {
         accepted = number("accepted")
         malformed = number("malformed")
         duplicates = number("duplicates")
+        unknownRecipients = number("unknown_recipients")
         delivered = number("delivered")
         failed = number("failed")
         expired = number("expired")

@@ -17,7 +17,8 @@ local function check(key, kind)
 end
 
 local KINDS = {
-    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests', 'devices', 'devices_taken' },
+    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests', 'devices', 'devices_taken',
+        'addressed' },
     hash = { 'owners', 'intake', 'paused_jobs', 'paused_tokens', 'cancels', 'paused_shards', 'batches', 'states', 'dead_letter_counts', 'suppression',
         'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable', 'device_inputs' },
     zset = { 'delayed', 'jobs' },

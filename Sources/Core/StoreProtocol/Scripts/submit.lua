@@ -1,5 +1,5 @@
 #!lua name=pushfarm
--- version 6
+-- version 7
 -- The function that producers call: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
@@ -21,12 +21,16 @@
 local WHOLE = 98304
 
 local FIELDS = { 'id', 'tokens', 'payload', 'translations', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at',
-    'collapse_id', 'topic', 'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of' }
+    'collapse_id', 'topic', 'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of', 'users',
+    'devices', 'unknown_recipients' }
 -- The expected kind of each field; a `time` may be a number or text.
 local KINDS = { id = 'string', tokens = 'array', payload = 'object', translations = 'object', pushes = 'array', app = 'string',
     push_type = 'string', priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string',
     lane = 'string', deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number',
-    registered_at = 'time', replay_of = 'string' }
+    registered_at = 'time', replay_of = 'string', users = 'array', devices = 'array', unknown_recipients = 'number' }
+-- The fields that name the recipients of a job. A job has exactly one of these fields.
+local RECIPIENTS = { 'pushes', 'tokens', 'users', 'devices' }
+local NEED = ' is missing; a job needs "payload" with "tokens", "users" or "devices", or it needs "pushes"'
 local WORDS = { string = 'a string', number = 'a number', boolean = 'a boolean', array = 'an array', object = 'an object',
     time = 'a number of seconds, or a time as text' }
 
@@ -134,20 +138,25 @@ local function check_kind(field, value)
 end
 
 local function check_recipients(job)
-    local pushes, tokens = job.pushes, job.tokens
-    if pushes ~= nil then
-        if tokens ~= nil then return 'tokens', '"pushes" and "tokens" exclude each other' end
+    local field
+    for _, name in ipairs(RECIPIENTS) do
+        if job[name] ~= nil then
+            if field then return name, '"' .. field .. '" and "' .. name .. '" exclude each other' end
+            field = name
+        end
+    end
+    local is_empty = field and next(job[field]) == nil and (tonumber(job.unknown_recipients) or 0) <= 0
+    if field == 'pushes' then
         if job.payload ~= nil and job.translations ~= nil then
             return 'translations', '"payload" and "translations" exclude each other'
         end
-        if next(pushes) == nil then return 'pushes', '"pushes" is empty; a job needs at least one' end
+        if is_empty then return 'pushes', '"pushes" is empty; a job needs at least one' end
         return nil
     end
     if job.translations ~= nil then return 'translations', '"translations" needs "pushes"' end
-    local need = ' is missing; a job needs "tokens" and "payload", or "pushes"'
-    if job.payload == nil then return 'payload', '"payload"' .. need end
-    if tokens == nil then return 'tokens', '"tokens"' .. need end
-    if next(tokens) == nil then return 'tokens', '"tokens" is empty; a job needs at least one' end
+    if job.payload == nil then return 'payload', '"payload"' .. NEED end
+    if not field then return 'tokens', '"tokens"' .. NEED end
+    if is_empty then return field, '"' .. field .. '" is empty; a job needs at least one' end
 end
 
 -- Whether an ISO 8601 time is past in every time zone: the day has ended everywhere.
@@ -181,12 +190,11 @@ local function fault(text, app, seconds)
     if #text > WHOLE then
         -- If a field's name is not in the text, the field is missing, unless the text spells the name with escapes.
         if text:find('\\', 1, true) or text:find('pushes', 1, true) then return nil end
-        for _, field in ipairs({ 'payload', 'tokens' }) do
-            if not text:find(field, 1, true) then
-                return field, '"' .. field .. '" is missing; a job needs "tokens" and "payload", or "pushes"'
-            end
+        if not text:find('payload', 1, true) then return 'payload', '"payload"' .. NEED end
+        for _, field in ipairs(RECIPIENTS) do
+            if text:find(field, 1, true) then return nil end
         end
-        return nil
+        return 'tokens', '"tokens"' .. NEED
     end
     local is_json, job = pcall(cjson.decode, text)
     if not is_json then

@@ -13,6 +13,8 @@ struct JobEnvelope {
     /// The field whose value is being read.
     private var current: JobField?
     private(set) var start = 0
+    /// The offset of the name of the last read field that has the job's recipients.
+    private(set) var recipientsStart = 0
     /// The text before the name of a field in errors; empty for the fields of the job itself.
     let path: String
 
@@ -69,6 +71,7 @@ struct JobEnvelope {
                     reason: "\"\(field.name)\" is given twice")
             }
             current = field
+            if JobField.recipients.contains(field) { recipientsStart = key.content.lowerBound - 1 }
             if let error = try scanValue(field, &scanner, &tokens) { return error }
             current = nil
         }

@@ -13,14 +13,17 @@ enum JobField: Int, CaseIterable {
     case id, tokens, payload, translations, pushes, app, pushType, priority, ttl, expiresAt, collapseID,
         topic, lane,
         deliverAt
-    case receipts, delivery, maxAttempts, registeredAt, replayOf
+    case receipts, delivery, maxAttempts, registeredAt, replayOf, users, devices, unknownRecipients
+
+    /// The fields that name the recipients of a job. A job has exactly one of these fields.
+    static let recipients: [JobField] = [.pushes, .tokens, .users, .devices]
 
     private static let names = [
         "id", "tokens", "payload", "translations", "pushes", "app", "push_type", "priority", "ttl",
         "expires_at",
         "collapse_id",
         "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
-        "replay_of",
+        "replay_of", "users", "devices", "unknown_recipients",
     ]
 
     var name: String { Self.names[rawValue] }

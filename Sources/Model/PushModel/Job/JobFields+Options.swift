@@ -8,6 +8,12 @@ extension JobFields {
         try id(.replayOf)
     }
 
+    /// The number of recipients that the farm did not find; 0 if the field is absent.
+    func unknownRecipients() throws(JobError) -> Int {
+        let what = "a number of recipients; only the farm sets this field"
+        return Int(foreign: try integer(.unknownRecipients, in: 0...1_000_000_000, mustBe: what) ?? 0)
+    }
+
     private func id(_ field: JobField) throws(JobError) -> String? {
         let what = "a string of 1 to 64 characters without control characters"
         guard let id = try text(field, mustBe: what) else { return nil }

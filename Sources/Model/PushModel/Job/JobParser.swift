@@ -44,7 +44,9 @@ package enum JobParser {
         let content = try JobRecipients(fields, options, rules).content(&tokens)
         return ParsedJob(
             raw: raw, id: id, replayOf: try fields.replayOf(), options: options, lane: lane,
-            deliverAt: deliverAt, warning: warning(fields, options, content.samples, now: now),
+            deliverAt: deliverAt, recipients: content.recipients,
+            unknownRecipients: try fields.unknownRecipients(),
+            warning: warning(fields, options, content.samples, now: now),
             submitted: tokens.submitted,
             duplicates: tokens.duplicates, malformed: tokens.malformed, payload: content.shared,
             details: content.details, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)

@@ -10,6 +10,10 @@ package struct ParsedJob: Sendable {
     package let lane: Lane
     /// The earliest sending time in Unix seconds, in the future; nil: the farm sends the pushes at once.
     package let deliverAt: Int64?
+    /// The recipients whose tokens must be looked up; nil if the job has tokens. A job with such recipients has no pushes.
+    package let recipients: NamedRecipients?
+    /// The number of recipients without a token, which were left out when the recipients were looked up.
+    package let unknownRecipients: Int
     /// A warning about an allowed value that is probably a mistake; nil if there is none.
     package let warning: String?
     /// The number of pushes in the job: accepted, malformed and duplicates.

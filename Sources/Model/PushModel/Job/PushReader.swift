@@ -1,12 +1,13 @@
-/// Reads the array `pushes` of a job: each push's token, and its own payload or values and its own options.
+/// Reads the array `pushes` of a job: each push's token or device, and its own payload or values and its own options.
 struct PushReader {
     /// The fields of a push.
     private enum Field: CaseIterable {
-        case token, payload, values, lang, collapseID, ttl, expiresAt, topic
+        case token, device, payload, values, lang, collapseID, ttl, expiresAt, topic
 
         var name: StaticString {
             switch self {
             case .token: "token"
+            case .device: "device"
             case .payload: "payload"
             case .values: "values"
             case .lang: "lang"
@@ -20,7 +21,7 @@ struct PushReader {
         /// The field of a job that the field of a push overrides; nil if the job has no such option.
         var option: JobField? {
             switch self {
-            case .token, .payload, .values, .lang: nil
+            case .token, .device, .payload, .values, .lang: nil
             case .collapseID: .collapseID
             case .ttl: .ttl
             case .expiresAt: .expiresAt
@@ -32,7 +33,8 @@ struct PushReader {
     /// The values of a push's fields, not checked yet. One array is used for all pushes.
     private struct Parts {
         private(set) var start = 0
-        var given: [(field: Field, kind: JSONKind, range: Range<Int>)] = []
+        /// `start` is the offset of the field's name.
+        var given: [(field: Field, start: Int, kind: JSONKind, range: Range<Int>)] = []
 
         mutating func begin(at start: Int) {
             self.start = start
@@ -41,6 +43,11 @@ struct PushReader {
 
         subscript(field: Field) -> (kind: JSONKind, range: Range<Int>)? {
             given.first { $0.field == field }.map { ($0.kind, $0.range) }
+        }
+
+        /// The range of a field from its name to the end of its value.
+        func member(_ field: Field) -> Range<Int>? {
+            given.first { $0.field == field }.map { $0.start..<$0.range.upperBound }
         }
     }
 
@@ -54,6 +61,8 @@ struct PushReader {
     private var parts = Parts()
     /// The values of the push that is being read.
     private var slots: [Range<Int>?] = []
+    /// The devices of the pushes; nil if the pushes have tokens.
+    private(set) var recipients: NamedRecipients?
 
     /// - Parameters:
     ///   - templates: the job's payloads; nil if each push has its own payload.
@@ -113,9 +122,9 @@ struct PushReader {
             if let reason = fault(of: field, kind) {
                 return error(index, field.name.description, scanner.position, reason)
             }
-            parts.given.append((field, kind, try scanner.skipValue()))
+            parts.given.append((field, key.content.lowerBound - 1, kind, try scanner.skipValue()))
         }
-        guard let token = parts[.token] else { return error(index, "token", parts.start, "is missing") }
+        if let error = recipientFault(index) { return error }
         if templates == nil, parts[.payload] == nil {
             return error(index, "payload", parts.start, "is missing")
         }
@@ -130,8 +139,40 @@ struct PushReader {
             detail.payload = parts[.payload]?.range
             malformed = detail.payload.flatMap { check.fault(of: $0)?.fault }
         }
-        try add(detail, malformed, token: token.range, &tokens)
+        if let token = parts[.token] {
+            try add(detail, malformed, token: token.range, &tokens)
+        } else if let device = parts[.device], let member = parts.member(.device) {
+            var names = recipients ?? NamedRecipients(.devices)
+            recipients = nil
+            var text = JSONScanner(bytes, position: device.range.lowerBound, depth: 2)
+            names.append(
+                text.text(try text.string()),
+                NamedRecipients.Push(range: parts.start..<scanner.position, device: member))
+            recipients = names
+            tokens.leaveOut()
+        }
         return nil
+    }
+
+    /// Why the push's `token` and `device` are wrong; nil if the push has one of them, like all pushes before it.
+    private func recipientFault(_ index: Int) -> JobError? {
+        guard let device = parts[.device] else {
+            guard parts[.token] != nil else {
+                return error(index, "token", parts.start, "is missing; a push needs \"token\" or \"device\"")
+            }
+            guard recipients != nil else { return nil }
+            return error(
+                index, "device", parts.start, "is missing; the pushes before it have a device, not a token")
+        }
+        if parts[.token] != nil {
+            return error(
+                index, "device", device.range.lowerBound, "and the push's \"token\" exclude each other")
+        }
+        guard device.kind == .string else {
+            return error(index, "device", device.range.lowerBound, "must be the id of a device, as a string")
+        }
+        guard index > 0, recipients == nil else { return nil }
+        return error(index, "token", parts.start, "is missing; the pushes before it have a token")
     }
 
     /// Adds a push, or refuses its token because of a fault of the push.

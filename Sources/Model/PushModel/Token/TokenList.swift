@@ -59,6 +59,9 @@ struct TokenList {
         submitted += 1
     }
 
+    /// Counts a push whose token is not known yet.
+    mutating func leaveOut() { submitted += 1 }
+
     mutating func takeBytes() -> [UInt8] {
         storage.removeSubrange(used...)
         defer { storage = [] }

@@ -12,16 +12,26 @@ package struct DevicePage: Sendable {
 
 /// Reads records.
 extension RegistryReader {
-    /// The number of hashes that one pipeline of ``devices(at:)`` reads.
-    private static let blocksAtOnce = 16
+    /// The number of hashes that one pipeline of ``records(at:)`` reads.
+    private static let blocksAtOnce = 64
 
     /// Reads the records at these places. Places without a record are left out.
     /// - Returns: the devices in the order of their places.
     package func devices(at places: [DevicePlace]) async throws(StoreError) -> DevicePage {
+        var page = DevicePage()
+        for (place, value) in try await records(at: places) { try await read(value, at: place, into: &page) }
+        return page
+    }
+
+    /// Reads the values of the records at these places; null for a place without a record.
+    /// - Returns: the values in the order of their places.
+    func records(
+        at places: [DevicePlace]
+    ) async throws(StoreError) -> [(place: DevicePlace, value: RESPValue)] {
         let blocks = Dictionary(grouping: places) { place in
             DevicePlace(partition: place.partition, ordinal: place.ordinal / RegistryKey.blockSize)
         }
-        var page = DevicePage()
+        var records: [(place: DevicePlace, value: RESPValue)] = []
         var rest = blocks.sorted { ($0.key.partition, $0.key.ordinal) < ($1.key.partition, $1.key.ordinal) }[
             ...]
         while !rest.isEmpty {
@@ -36,10 +46,10 @@ extension RegistryReader {
                 guard let values = reply.array, values.count == places.count else {
                     throw unreadable(.records(block: block.ordinal), in: block.partition)
                 }
-                for (place, value) in zip(places, values) { try await read(value, at: place, into: &page) }
+                for (place, value) in zip(places, values) { records.append((place, value)) }
             }
         }
-        return page
+        return records
     }
 
     /// Reads a record and adds it to the page.

@@ -1,0 +1,85 @@
+import ControlChannel
+import EventLoop
+import Logging
+import RedisClient
+import StoreProtocol
+
+/// Looks up the tokens of jobs that name users or devices, while this host has the intake's lease.
+///
+/// ``AppIntake`` sets such jobs aside, so jobs with tokens pass them. A look-up ends with one call that removes the job and puts the
+/// same job with tokens into the inbox. So if the process is killed before this call, the next owner of the intake repeats the
+/// look-up, and all steps that split the job use the tokens of one look-up.
+@Loop final class RecipientLookups {
+    let context: IntakeContext
+    let log: Logger
+    let store: AppStore
+    /// The unique name of this process.
+    let process = String(UInt64.random(in: .min ... .max), radix: 36)
+    private(set) var setup: IntakeSetup
+    private let work: LeasedTask
+    private let event: AsyncEvent
+
+    /// The time after which the waiting jobs are read even if no job was set aside.
+    private static let longestWait = Duration.seconds(5)
+
+    init(_ context: IntakeContext, _ setup: IntakeSetup, log: Logger) {
+        (self.context, self.setup, self.log) = (context, setup, log)
+        store = AppStore(app: setup.name, connection: context.redis)
+        let event = AsyncEvent()
+        self.event = event
+        work = LeasedTask { event.signal() }
+    }
+
+    var app: String { setup.name }
+
+    func start() {
+        work.start { token throws(StoreError) in
+            try await self.serve(token)
+        } recover: { error, token in
+            await self.recover(from: error, token)
+        }
+    }
+
+    /// Ends the look-ups after the current call. Jobs that are not finished stay in Redis.
+    func stop() async { await work.stop() }
+
+    /// Applies the setup to the next look-ups.
+    func apply(_ setup: IntakeSetup) { self.setup = setup }
+
+    /// Uses this fencing token for all further calls; nil stops the work.
+    func setToken(_ token: FenceToken?) { work.setToken(token) }
+
+    /// Reads the waiting jobs, because a job was set aside.
+    func wake() { event.signal() }
+
+    private func serve(_ token: FenceToken) async throws(StoreError) {
+        // The first job may have crashed an earlier process. So the jobs of earlier processes are tried one by one.
+        var isAlone = true
+        while work.mayServe(token) {
+            let step = LookupStep(lookups: self, token: token, isAlone: isAlone)
+            let taken = try await step.take()
+            if !taken.jobs.isEmpty {
+                try await step.carryOut(taken)
+            } else if taken.refused == 0 {
+                if !isAlone { await event.wait(atMost: Self.longestWait) }
+                isAlone = false
+            }
+        }
+    }
+
+    private func recover(from error: StoreError, _ token: FenceToken) async {
+        switch error {
+        case .fenced:
+            context.notify(.fenced(app: app, token: token.bytes))
+            await work.wait(atMost: .seconds(1))
+        case .outOfStep, .takenJobsDiffer:
+            log.notice(
+                "look-ups restarted: Redis went back in time, or another coordinator took over",
+                metadata: ["reason": "\(error)"])
+            await work.wait(atMost: .milliseconds(50))
+        default:
+            log.error("the users and devices of jobs cannot be looked up", error: error)
+            await work.wait(atMost: .seconds(5))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// Jobs that name users or devices, with the built program. The simulator's ledger shows which tokens got a push.
+@Suite(.startsProcesses(limit: .seconds(300))) struct RecipientTests {
+    private static let payload = #""payload":{"aps":{"alert":"Hi"}}"#
+
+    /// Registers a device for each token. The user of three devices in a row is the same.
+    private static func inputs(_ tokens: [String]) -> [String] {
+        tokens.enumerated().map { number, token in
+            #"{"id":"d-\#(number)","token":"\#(token)","user":"u-\#(number / 3)"}"#
+        }
+    }
+
+    @Test func `users and devices get one push a device, also when the intake is killed`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let tokens = Tokens.make(3_000, seed: 21)
+        let client = try farm.redis.client()
+        for start in stride(from: 0, to: tokens.count, by: 500) {
+            let inputs = Array(Self.inputs(tokens)[start..<start + 500])
+            try client.run(["RPUSH", "{pushfarm:demo}:devices"] + inputs)
+        }
+        try await eventually("all devices are registered", within: .seconds(120)) {
+            try ["devices", "devices_taken"].allSatisfy {
+                try client.run("LLEN", "{pushfarm:demo}:\($0)").integer == 0
+            }
+        }
+        let users = (0..<1_010).map { "\"u-\($0)\"" }.joined(separator: ",")
+        try farm.push(#"{"id":"all","users":[\#(users)],\#(Self.payload)}"#)
+        farm.kill(child: try await farm.ready().intake.pid)
+        for number in 0..<40 {
+            try farm.push(#"{"id":"chat-\#(number)","users":["u-\#(number)"],\#(Self.payload)}"#)
+            if number == 20 { farm.kill(child: try await farm.ready().intake.pid) }
+        }
+        try farm.push(
+            #"{"id":"values","payload":{"aps":{"alert":"Hi {{n}}"}},"#
+                + #""pushes":[{"device":"d-5","values":{"n":1}},{"device":"d-none","values":{"n":2}}]}"#)
+        let all = try await farm.finished("all")
+        #expect(all.submitted == 3_000 && all.delivered == 3_000 && all.unknownRecipients == 10)
+        #expect(all.addsUp)
+        for number in 0..<40 {
+            let chat = try await farm.finished("chat-\(number)")
+            #expect(chat.submitted == 3 && chat.delivered == 3 && chat.unknownRecipients == 0)
+        }
+        let values = try await farm.finished("values")
+        #expect(values.delivered == 1 && values.unknownRecipients == 1)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0)
+        let accepted = Dictionary(grouping: ledger.lines.filter { $0.status == 200 }, by: \.token)
+        #expect(accepted[tokens[0]]?.count == 2 && accepted[tokens[5]]?.count == 3)
+        #expect(accepted[tokens[2_999]]?.count == 1)
+        let shown = try await farm.run("job", "all")
+        #expect(shown.output.contains("unknown recipients"), "\(shown)")
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+}

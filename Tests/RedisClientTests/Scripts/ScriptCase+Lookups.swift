@@ -1,0 +1,111 @@
+import PushModel
+
+@testable import RedisClient
+@testable import StoreProtocol
+
+/// Cases of the scripts for jobs that name users or devices, and of a job whose recipients are not all known.
+extension ScriptCase {
+    static let lookups = setAside + takenForLookup + finishedLookups
+
+    private static let setAside = [
+        ScriptCase("sets the first taken jobs aside", again: .other("0")) { fixture in
+            try fixture.take("a", "b", "c")
+            return SetAside(token: fixture.token, step: 1, jobs: 2)
+        },
+        ScriptCase("sets a suspect job aside", again: .other("0")) { fixture in
+            try fixture.take("a", "b", "c")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
+            return SetAside(token: fixture.token, step: 1, jobs: 1)
+        },
+        ScriptCase("sets no more jobs aside than are taken", again: .refused("error TAKEN 1")) { fixture in
+            try fixture.take("a")
+            return SetAside(token: fixture.token, step: 1, jobs: 2)
+        },
+        ScriptCase("sets jobs aside in the order of steps", again: .refused("error STEP 0")) { fixture in
+            try fixture.take("a")
+            return SetAside(token: fixture.token, step: 2, jobs: 1)
+        },
+        ScriptCase("splits a job with unknown recipients", again: .other("[0]")) { fixture in
+            try fixture.take("a", "next")
+            return Split(
+                token: fixture.token, step: 1, dropped: 1,
+                jobs: [Split.Job(id: "a", opens: true, submitted: 1, accepted: 1, unknownRecipients: 3)],
+                batches: [.init(shard: 0, lane: .high, tokens: 1, body: StoreFixture.body([("a", 1)]))])
+        },
+        ScriptCase("finishes a job that has only unknown recipients", again: .other("[0]")) { fixture in
+            try fixture.take("a", "next")
+            return Split(
+                token: fixture.token, step: 1, dropped: 1,
+                jobs: [Split.Job(id: "a", opens: true, submitted: 0, accepted: 0, unknownRecipients: 2)],
+                batches: [])
+        },
+    ]
+
+    private static let takenForLookup = [
+        ScriptCase("reads waiting jobs up to the limit of jobs", again: .same) { fixture in
+            try fixture.setAside("a", "b", "c")
+            return TakeAddressed(token: fixture.token, maxJobs: 2, maxBytes: 1000)
+        },
+        ScriptCase("reads waiting jobs up to the limit of bytes", again: .same) { fixture in
+            try fixture.setAside("aaa", "bbb", "c")
+            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 6)
+        },
+        ScriptCase("reads no waiting job when there is none", again: .same) { fixture in
+            TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 6, triedBy: "p1")
+        },
+        ScriptCase("tries the first waiting job alone", again: .same) { fixture in
+            try fixture.setAside("a", "b")
+            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p1")
+        },
+        ScriptCase("counts a second process that tries the job", again: .same) { fixture in
+            try fixture.setAside("a", "b")
+            try fixture.tryLookup("p1")
+            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p2")
+        },
+        ScriptCase("refuses a waiting job that three processes did not survive", again: .next) { fixture in
+            try fixture.setAside(String(repeating: "x", count: 65_540), "b")
+            for process in ["p1", "p2", "p3"] { try fixture.tryLookup(process) }
+            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p4")
+        },
+        ScriptCase("forgets the tries of a process that survives a look-up", again: .same) { fixture in
+            try fixture.setAside("a")
+            try fixture.tryLookup("p1")
+            return TakeAddressed(token: fixture.token, maxJobs: 0, maxBytes: 1000)
+        },
+    ]
+
+    private static let finishedLookups = [
+        ScriptCase("puts jobs with tokens into the inbox, and refuses others", again: .other("0")) {
+            fixture in
+            try fixture.setAside("a", "bad", "c", "d", "e", "f", "g")
+            try fixture.tryLookup("p1")
+            return FinishAddressed(
+                token: fixture.token, step: 1,
+                jobs: [
+                    .found(Array("A".utf8)),
+                    .refused(id: "j", field: "users", position: 7, reason: "too many"),
+                    .found(Array("C".utf8)),
+                ])
+        },
+        ScriptCase("finishes no more look-ups than jobs wait", again: .refused("error TAKEN 1")) { fixture in
+            try fixture.setAside("a")
+            return FinishAddressed(
+                token: fixture.token, step: 1, jobs: [.found(Array("A".utf8)), .found(Array("B".utf8))])
+        },
+        ScriptCase("finishes look-ups in the order of steps", again: .refused("error STEP 0")) { fixture in
+            try fixture.setAside("a")
+            return FinishAddressed(token: fixture.token, step: 2, jobs: [.found(Array("A".utf8))])
+        },
+    ]
+}
+
+extension StoreFixture {
+    /// Makes jobs wait for a look-up.
+    func setAside(_ jobs: String...) throws {
+        try run(["RPUSH", "{pushfarm:demo}:addressed"] + jobs)
+    }
+
+    fileprivate func tryLookup(_ process: String) throws {
+        _ = try perform(TakeAddressed(token: token, maxJobs: 1, maxBytes: 1000, triedBy: process))
+    }
+}
