@@ -91,7 +91,8 @@ package struct RunCalendar: Hashable, Sendable {
             start: isOpen && running == nil ? run : nil, notices: notices, handled: last, wakeAt: wakeAt)
     }
 
-    /// Returns the last time at which a run is due, later than `after` and not later than `now`. Takes about 40 searches for the next due time.
+    /// Returns the last time at which a run is due, later than `after` and not later than `now`. Takes about 40 searches for the
+    /// next due time.
     private func lastDue(after: UTCTime, upTo now: UTCTime) -> UTCTime? {
         func due(after milliseconds: Int64) -> UTCTime? {
             guard let next = cron.next(after: UTCTime(milliseconds: milliseconds), in: zone), next <= now
