@@ -96,7 +96,7 @@ struct CampaignParserTests {
         (text("\"cohorts\":99999999999999999999"), "cohorts", "9999", "whole number"),
         (text("\"window\":{\"from\":\"5:00\",\"to\":\"07:00\"}"), "window.from", "\"5:00\"", "a time of day"),
         (text("\"window\":{\"from\":\"05:00\"}"), "window.to", "{\"from", "is missing"),
-        (text("\"window\":{\"from\":\"05:00\",\"to\":\"05:00\"}"), "window", "{\"from", "it has no time"),
+        (text("\"window\":{\"from\":\"05:00\",\"to\":\"05:00\"}"), "window", "{\"from", "it contains no time"),
         (
             text("\"window\":{\"from\":\"05:00\",\"to\":\"06:00\",\"tz\":\"UTC\"}"), "window.tz", "\"tz\"",
             "there is no field"
@@ -116,7 +116,7 @@ struct CampaignParserTests {
         (text("\"avoid\":[60]"), "avoid[0]", "60", "from 0 to 59"),
         (text("\"avoid\":5"), "avoid", "5", "must be an array"),
         (text("\"stages\":[]"), "stages", "[]", "is empty"),
-        (text("\"stages\":[\"10 %\",\"5 %\",\"100 %\"]"), "stages", "[\"10", "must ascend"),
+        (text("\"stages\":[\"10 %\",\"5 %\",\"100 %\"]"), "stages", "[\"10", "each share must be larger"),
         (text("\"stages\":[\"10 %\"]"), "stages", "[\"10", "the last share must be 100 %"),
         (text("\"stages\":[\"1\",\"100 %\"]"), "stages[0]", "\"1\"", "must be a share"),
         (
