@@ -1,9 +1,10 @@
 package import PushModel
 import StoreProtocol
 
-/// The jobs that the intake took, in order. Plans the steps that split these jobs into batches.
+/// The jobs that the intake has taken from an inbox, in order. Plans the steps that split these jobs into batches.
 ///
-/// A step from ``next()`` takes effect with ``done()``. Before ``done()``, the step can be repeated or planned again.
+/// ``next()`` plans a step and leaves the queue unchanged. After the caller has executed the step, it calls ``done()``, which
+/// removes the step's jobs and pushes from the queue. Until then, the caller can repeat the step or plan a new one.
 package struct IntakeQueue {
     private var jobs: [IntakeJob] = []
     private var packer: BatchPacker
@@ -14,7 +15,7 @@ package struct IntakeQueue {
 
     private struct Planned {
         var dropped = 0
-        /// The progress of the first job that remains after the step.
+        /// The progress of the first job that the step leaves in the queue; nil if the step splits none of this job's pushes.
         var progress: IntakeJob.Progress?
     }
 
@@ -26,7 +27,7 @@ package struct IntakeQueue {
     package var isEmpty: Bool { jobs.isEmpty }
     package var count: Int { jobs.count }
 
-    /// - Parameter split: the number of accepted pushes that are already in batches; nil for a new job.
+    /// - Parameter split: the number of the job's accepted pushes that earlier steps have put into batches; nil for a new job.
     package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
         guard job.recipients == nil else { return jobs.append(IntakeJob(id: id, content: .addressed)) }
         let progress = split.map { job.progress(accepted: $0) }
@@ -47,7 +48,7 @@ package struct IntakeQueue {
         openTokens = 0
     }
 
-    /// Plans the next step; nil if there is no job.
+    /// Plans the next step. Returns nil if the queue is empty.
     package mutating func next() -> IntakeStep? {
         switch jobs.first?.content {
         case nil: return nil
@@ -74,12 +75,12 @@ package struct IntakeQueue {
         }
     }
 
-    /// Drops the planned step and refuses the first job with this id, because Redis has a record of that id.
-    /// - Returns: whether such a job was found.
+    /// Drops the planned step, and marks the first new job with this id as refused: Redis already has a job record with the id.
+    /// - Returns: false if the queue has no new job with this id.
     package mutating func refuseDuplicate(_ id: String) -> Bool {
         planned = nil
         for index in jobs.indices where !jobs[index].progress.isOpened {
-            // Compares bytes, because equivalent Unicode spellings are different ids in Redis.
+            // Compares bytes: Swift strings with equivalent Unicode spellings are equal, but in Redis they are different ids.
             guard case .parsed(let job) = jobs[index].content, jobs[index].id.utf8.elementsEqual(id.utf8)
             else { continue }
             openTokens -= jobs[index].openTokens

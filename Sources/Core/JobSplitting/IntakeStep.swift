@@ -1,15 +1,15 @@
 import PushModel
 package import StoreProtocol
 
-/// The next step with the taken jobs. Redis executes each step atomically.
+/// One step of the intake: splits jobs into batches, or refuses a job. Redis executes each step atomically.
 package enum IntakeStep {
     case split(Plan)
-    /// Drops the first job, and keeps its original bytes for inspection.
+    /// Refuses the first job. The farm stores the job's original bytes, so that operators can inspect them.
     case refuse(Refusal)
     /// Moves this number of jobs to the jobs that wait for a look-up of their users or devices.
     case setAside(Int)
 
-    /// The job records and batches to create, in the form of ``Split``.
+    /// The job records and batches that the step creates. The request ``Split`` has the same types.
     package struct Plan {
         package var dropped = 0
         package var head: IntakeHead?
@@ -20,29 +20,32 @@ package enum IntakeStep {
     package struct Refusal {
         package var job: String?
         package var field: String
-        /// The position of the fault in the job, in bytes.
+        /// The offset of the fault in the job's bytes.
         package var position: Int
         package var reason: String
         package var original: [UInt8]
-        /// Whether a job with the same id is open or younger than 24 hours.
+        /// True if the job is refused because a job with the same id is open, or came within the last 24 hours.
         package var isDuplicate = false
     }
 }
 
-/// Limits of one intake step. A step blocks Redis for at most 5 ms, or 10 ms with small jobs. A step may take longer with small
-/// jobs, because more jobs in a step give larger batches.
+/// Limits of one intake step, so that a step blocks Redis for at most 5 ms, or at most 10 ms if the jobs are small.
+///
+/// The time is longer for small jobs, because a step needs many small jobs to fill large batches.
 package struct StepLimits: Sendable {
     package let tokens: Int
     package let jobs: Int
     package let batches: Int
-    /// Maximum number of events about malformed tokens.
+    /// The maximum number of events about malformed pushes in one step.
     package let events: Int
-    /// Maximum bytes of all bodies together. A single push may exceed this limit.
+    /// The maximum size in bytes of a step's batches together. If one push alone is larger, a step may contain this push.
     package let bytes: Int
-    /// Maximum number of positions of one batch.
+    /// The maximum number of pushes in one batch.
     package let positions: Int
-    /// If a step has this many tokens and more tokens are ready, a full batch ends the step. Otherwise the next pushes of that
-    /// batch's shard would start a small batch.
+    /// The number of pushes from which a step may end early.
+    ///
+    /// If the queue has more pushes than a step can contain, and the step has at least this number, the step ends at a push whose
+    /// batch is full. If the step went on, this push would start a second batch, which would probably stay small.
     package let tokensBeforeEarlyEnd: Int
 
     package init(

@@ -1,4 +1,4 @@
-/// Reads big-endian values in order. The reader never reads beyond the end of the bytes.
+/// Reads big-endian values one after the other. Throws an error instead of reading beyond the end of the bytes.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0
@@ -27,7 +27,7 @@ struct ByteReader {
     /// Reads one byte as a length, then reads that number of bytes.
     mutating func shortRange() throws(CodecError) -> Range<Int> { try range(Int(uint8())) }
 
-    /// Reads one byte as a length, then text of that length, which must be valid UTF-8.
+    /// Reads one byte as a length, then text of that length. Text that is not valid UTF-8 is an error.
     mutating func shortText(_ field: CodecError.Field) throws(CodecError) -> Range<Int> {
         let range = try shortRange()
         guard UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: bytes[range])) else { throw error(field) }
@@ -45,7 +45,7 @@ struct ByteReader {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// Creates an error for the field that was read last.
+    /// Creates an error for a wrong value of `field`, with the present offset. Call this directly after the field was read.
     func error(_ field: CodecError.Field) -> CodecError { CodecError(fault: .value(field), offset: offset) }
 
     func end() throws(CodecError) {
@@ -76,7 +76,7 @@ extension [UInt8] {
         putBigEndian(UInt16(truncatingIfNeeded: value), at: offset + 2)
     }
 
-    /// Appends the number of bytes as one byte, and then the bytes.
+    /// Appends one byte with the number of `bytes`, and then `bytes` themselves.
     mutating func appendShort(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count <= 255, "more than 255 bytes where the length has one")
         append(UInt8(truncatingIfNeeded: bytes.count))
@@ -89,7 +89,7 @@ extension [UInt8] {
     }
 }
 
-/// Why bytes that the farm wrote cannot be decoded: they are damaged, or they have the format of another version.
+/// Why the program cannot decode bytes that the farm wrote: the bytes are damaged, or another version wrote them in its format.
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
         case truncated
@@ -105,7 +105,7 @@ package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let fault: Fault
-    /// The offset of the fault in bytes from the start.
+    /// The offset, in bytes from the start, at which the reader found the fault.
     package let offset: Int
 
     package var description: String {

@@ -15,10 +15,10 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     /// A random number with uniform distribution in 0..<1.
     package mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Returns true with the given probability, from 0 to 1. With probability 0, the call uses no random number.
+    /// Returns true with the probability `share`, from 0 to 1. If `share` is 0, the generator's state does not change.
     package mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
 
-    /// The number at an index, from 0, of the sequence with the seed 0.
+    /// Returns one number of the sequence with the seed 0. The first number of the sequence has the index 0.
     package static func number(at index: UInt64) -> UInt64 { mixed((index &+ 1) &* step) }
 
     private static func mixed(_ state: UInt64) -> UInt64 {

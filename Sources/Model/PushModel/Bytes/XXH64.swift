@@ -1,12 +1,12 @@
-/// The 64-bit xxHash, of one buffer or of several parts that form one input.
+/// Computes the 64-bit xxHash of one buffer, or of several buffers (parts) as if they were one buffer.
 ///
-/// Keeps at most 32 bytes of the input between two parts, and never allocates.
+/// Between two parts, keeps fewer than 32 bytes of the input. Allocates no memory.
 /// - Source: xxHash specification 0.1.1, "XXH64 Algorithm Description".
 package struct XXH64: Sendable {
     private var lanes: Lanes
     private let seed: UInt64
     private var length: UInt64 = 0
-    /// The last bytes of the parts so far, which do not fill a stripe of 32 bytes. Only the first `length % 32` bytes are valid.
+    /// The bytes at the end of the input that do not fill a stripe of 32 bytes. Only the first `length % 32` bytes are valid.
     private var rest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     package init(seed: UInt64) {
@@ -79,7 +79,7 @@ extension XXH64 {
     private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-    /// The four accumulators of the hash. The accumulators process stripes of 32 bytes.
+    /// The four accumulators of the hash. Each accumulator processes 8 bytes of a stripe of 32 bytes.
     private struct Lanes: Sendable {
         var first, second, third, fourth: UInt64
 
@@ -107,7 +107,7 @@ extension XXH64 {
         }
     }
 
-    /// Adds the last bytes (fewer than 32) to the hash, and mixes all bits.
+    /// Adds the bytes from `first` to the end (fewer than 32) to the hash `start`, and mixes all bits of the hash.
     @inline(__always)
     private static func finish(_ start: UInt64, _ bytes: UnsafeRawBufferPointer, from first: Int) -> UInt64 {
         var hash = start

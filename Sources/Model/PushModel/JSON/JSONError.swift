@@ -32,7 +32,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The offset of the wrong byte; the length of the input if the text ends too early.
     package let position: Int
 
-    /// The fault as a phrase that follows "is not valid JSON: ".
+    /// Describes the fault in words that continue a sentence such as "the job is not valid JSON: ".
     package var description: String {
         switch fault {
         case .empty: "there is nothing but white space"

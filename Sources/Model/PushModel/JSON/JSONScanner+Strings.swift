@@ -23,15 +23,15 @@ extension JSONScanner {
         }
     }
 
-    /// Skips characters that need no further check, eight bytes at a time.
+    /// Skips ASCII characters except quotes, backslashes and control characters, eight bytes at a time.
     @inline(__always)
     private mutating func skipPlainText() {
         while bytes.count - position >= 8 {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quote = word ^ 0x2222_2222_2222_2222
             let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            // The top bit of each byte marks quotes, backslashes, control characters (below 0x20) and non-ASCII bytes. Only the
-            // lowest mark is reliable.
+            // The top bit of a byte of `stops` is set if the byte is a quote, a backslash, a control character (below 0x20) or
+            // not ASCII. The code uses only the lowest set bit, because a subtraction may borrow from the byte above.
             let stops =
                 (word | (quote &- 0x0101_0101_0101_0101 & ~quote)
                     | (backslash &- 0x0101_0101_0101_0101 & ~backslash)
@@ -100,7 +100,7 @@ extension JSONScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Whether the text of a scanned string is `word`, which must be ASCII.
+    /// Whether the text of a scanned string equals `word`. `word` must be ASCII.
     package func matches(_ string: JSONString, _ word: StaticString) -> Bool {
         guard string.hasEscapes else {
             guard string.content.count == word.utf8CodeUnitCount else { return false }
@@ -112,7 +112,7 @@ extension JSONScanner {
     }
 }
 
-/// One escape sequence of a string that is known to be valid.
+/// Decodes one escape sequence of a string that the scanner has already checked.
 struct JSONEscape {
     let text: String
     /// The length of the escape in bytes: 2, 6, or 12 for a surrogate pair.

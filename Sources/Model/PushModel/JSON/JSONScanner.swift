@@ -44,7 +44,7 @@ package struct JSONScanner {
         guard position == bytes.count else { throw error(.goesOn) }
     }
 
-    /// The kind of the value at the position, by its first byte.
+    /// The kind of the value at the position. Checks only the first byte of the value.
     package mutating func kind() throws(JSONError) -> JSONKind {
         skipWhiteSpace()
         return switch try byte() {
@@ -115,7 +115,8 @@ package struct JSONScanner {
         isFresh = true
     }
 
-    /// Moves behind the comma before the next element or member, or behind the end of the array or object.
+    /// Moves to the next element or member, and returns true.
+    /// If no element or member remains, moves behind the bracket `end` of the array or object, and returns false.
     @inline(__always)
     private mutating func next(_ end: UInt8, _ what: JSONError.Expectation) throws(JSONError) -> Bool {
         skipWhiteSpace()
@@ -136,7 +137,7 @@ package struct JSONScanner {
         return true
     }
 
-    /// Moves behind a member's name and its colon.
+    /// Reads the name of a member at the position, and moves to the member's value.
     mutating func key() throws(JSONError) -> JSONString {
         guard try byte() == UInt8(ascii: "\"") else { throw error(.expected(.key)) }
         let key = try scanString()
@@ -158,10 +159,10 @@ package enum JSONKind: String, Sendable {
     case null = "null"
 }
 
-/// A JSON string, as a range of the JSON text.
+/// The position of a string in a JSON text.
 package struct JSONString: Hashable, Sendable {
     /// The range of the string without its quotes.
     package let content: Range<Int>
-    /// True if the string has backslash escapes, so that `content` is not the final text.
+    /// True if `content` has backslash escapes, which ``JSONScanner/text(_:)`` replaces by the characters that they stand for.
     package let hasEscapes: Bool
 }

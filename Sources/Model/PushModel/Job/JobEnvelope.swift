@@ -1,5 +1,5 @@
-/// The outer object of a job, as the position of each field's value.
-/// The pass that reads the object also decodes the array of tokens.
+/// The fields of a job, or of one push, with the position of each field's value.
+/// To read a job's bytes only once, ``read(tokens:)`` finds the fields and decodes the array `tokens` at the same time.
 struct JobEnvelope {
     /// The value of a field, not parsed yet.
     struct Value {
@@ -15,7 +15,7 @@ struct JobEnvelope {
     private(set) var start = 0
     /// The offset of the name of the last read field that has the job's recipients.
     private(set) var recipientsStart = 0
-    /// The text before the name of a field in errors; empty for the fields of the job itself.
+    /// The text that precedes a field's name in errors, such as `pushes[3].`; empty for the fields of the job itself.
     let path: String
 
     init(_ bytes: UnsafeRawBufferPointer, limits: JobLimits) {
@@ -24,7 +24,7 @@ struct JobEnvelope {
         path = ""
     }
 
-    /// An envelope for the fields of one push, which the caller adds with ``add(_:_:_:)``.
+    /// Creates an empty envelope for one push. The caller adds the push's fields with ``add(_:_:_:)``.
     init(ofPush index: Int, at start: Int, _ bytes: UnsafeRawBufferPointer, limits: JobLimits) {
         self.bytes = bytes
         self.limits = limits
@@ -38,8 +38,9 @@ struct JobEnvelope {
 
     subscript(field: JobField) -> Value? { values[field.rawValue] }
 
-    /// Reads all fields, and the array of tokens into `tokens`. Checks that the job is one JSON object, and that
-    /// each field is known and occurs once.
+    /// Finds all fields of the job, and reads the array of the field `tokens` into the parameter `tokens`.
+    ///
+    /// Throws an error if the job is not one JSON object, or if a field is unknown or occurs twice.
     mutating func read(tokens: inout TokenList) throws(JobError) {
         let fault: JobError?
         do throws(JSONError) { fault = try scan(&tokens) } catch {
@@ -50,7 +51,8 @@ struct JobEnvelope {
         if let fault { throw fault }
     }
 
-    /// - Returns: the first fault of the job that is not a JSON error; nil if no fault was found. JSON errors are thrown.
+    /// Finds the fields. Throws an error if the job is not valid JSON.
+    /// - Returns: the first other fault of the job; nil if there is none.
     private mutating func scan(_ tokens: inout TokenList) throws(JSONError) -> JobError? {
         var scanner = JSONScanner(bytes)
         try scanner.start()

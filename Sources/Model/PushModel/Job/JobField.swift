@@ -3,8 +3,7 @@ package enum JobSchema {
     /// The names of a job's fields.
     package static var fields: [String] { JobField.allCases.map(\.name) }
 
-    /// The fields that set an APNs header, such as `apns-priority` or `apns_priority`; empty if no
-    /// field sets a header of that name.
+    /// The fields that set the APNs header `name`, such as `apns-priority` or `apns_priority`; empty if no field sets it.
     package static func fields(ofHeader name: String) -> [String] { JobField.fieldNames(meantBy: name) }
 }
 
@@ -33,7 +32,7 @@ enum JobField: Int, CaseIterable {
         self.init(rawValue: index)
     }
 
-    /// The fields that set an APNs header. The header's name may have hyphens or underscores.
+    /// The fields that set the APNs header `name`. The name may have underscores in place of hyphens.
     static func fieldNames(meantBy name: String) -> [String] {
         switch plain(name) {
         case "apns-priority": ["priority"]
@@ -68,9 +67,9 @@ package struct JobError: Error, Hashable, Sendable, CustomStringConvertible {
     package let field: String
     /// The offset of the fault in the job's bytes.
     package let position: Int
-    /// A sentence with the fault and the correction.
+    /// A sentence that names the fault and tells the developer how to correct it.
     package let reason: String
-    /// The job's id, if it could be read.
+    /// The id in the job; nil if the job has no valid id.
     package internal(set) var id: String?
 
     package init(field: String, position: Int, reason: String, id: String? = nil) {

@@ -39,7 +39,7 @@ extension JobFields {
         try word(.lane, among: Lane.allCases.map(\.name), Lane.init(name:)) ?? .high
     }
 
-    /// The earliest sending time of the pushes, in Unix seconds; nil: now.
+    /// The earliest sending time of the pushes, in Unix seconds; nil: the farm sends the pushes at once.
     func deliverAt(now: Int64) throws(JobError) -> Int64? {
         guard let time = try time(.deliverAt), time > now else { return nil }
         guard time <= now + JobLimits.longestTime else {
@@ -48,8 +48,8 @@ extension JobFields {
         return time
     }
 
-    /// Warns about a `deliver_at` far in the past, because the producer may have meant a duration.
-    /// The farm sends such pushes at once.
+    /// Warns about a `deliver_at` more than a year in the past: the producer may have meant a duration.
+    /// If `deliver_at` is in the past, the farm sends the pushes at once.
     func deliverAtWarning(now: Int64) -> String? {
         guard let time = try? time(.deliverAt), time > 0, time < now - JobLimits.longestTime else {
             return nil
@@ -60,7 +60,7 @@ extension JobFields {
 
     /// - Parameters:
     ///   - topic: the app's own topic.
-    ///   - start: the earliest sending time in Unix seconds. The time to live starts at this time.
+    ///   - start: the earliest sending time in Unix seconds. The job's `ttl` counts from this time.
     ///   - longestWait: the longest time in seconds that the job may already have waited in the inbox.
     func options(
         topic: String, now: Int64, start: Int64, longestWait: Int64
@@ -115,7 +115,7 @@ extension JobFields {
         return priority
     }
 
-    /// Warns when all pushes had expired before the job arrived, so that no push was sent.
+    /// Warns if the job's `expires_at` was in the past when the intake read the job. The pushes expire and are not sent.
     func expirationWarning(_ options: PushOptions, now: Int64) -> String? {
         guard let deadline = options.deadline, envelope[.expiresAt] != nil, deadline <= now else {
             return nil
@@ -132,7 +132,7 @@ extension JobFields {
             throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")
         }
         if let expiresAt, expiresAt > 0, expiresAt <= now - longestWait {
-            // Only a number gets the hint about "ttl", because a date cannot be confused with a number of seconds.
+            // Mentions "ttl" only if the value is a number, because producers do not confuse a date with a duration.
             throw error(
                 .expiresAt,
                 "\"expires_at\" is in the past"

@@ -1,4 +1,4 @@
-/// The circumstances that decide which options a job or push may have.
+/// The app's topic, the times and the limits against which the options of a job or push are checked.
 struct OptionRules {
     /// The app's own topic.
     let topic: String
@@ -10,7 +10,7 @@ struct OptionRules {
 }
 
 extension JobFields {
-    /// The options of one push: its own options, and the job's options where the push sets none.
+    /// The options of one push. An option that the push does not set has the value of the job's option.
     func options(overriding job: PushOptions, _ rules: OptionRules) throws(JobError) -> PushOptions {
         var options = job
         if let id = try collapseID() { options.collapseID = id }

@@ -1,4 +1,4 @@
-/// Reads the simple fields of a job and checks their type and range.
+/// Reads those fields of a job that are numbers or strings, and checks the type and range of their values.
 struct JobFields {
     let envelope: JobEnvelope
     private var bytes: UnsafeRawBufferPointer { envelope.bytes }
@@ -23,7 +23,7 @@ struct JobFields {
         return number
     }
 
-    /// Unix seconds, given as a number or in ISO 8601; nil if the field is absent.
+    /// The time in a field, in Unix seconds; nil if the field is absent. The job contains a number, or a time in ISO 8601.
     func time(_ field: JobField) throws(JobError) -> Int64? {
         let what = "a time in whole Unix seconds, or like \"2026-05-01T10:00:00Z\""
         if let value = envelope[field], value.kind == .string {
@@ -42,7 +42,7 @@ struct JobFields {
         return try integer(field, in: 0...JobLimits.lastSecond, mustBe: what)
     }
 
-    /// Seconds, given as a number or as a duration such as `1h`; nil if the field is absent.
+    /// The duration in a field, in seconds; nil if the field is absent. The job contains a number, or a text such as `1h`.
     func duration(_ field: JobField, upTo longest: Int64) throws(JobError) -> Int64? {
         let what =
             "whole seconds from 0 to \(longest) (a year), or a duration like \"90s\", \"15m\" or \"1h\""

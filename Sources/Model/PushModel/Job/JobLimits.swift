@@ -2,26 +2,26 @@
 package struct JobLimits: Hashable, Sendable {
     /// The maximum number of tokens, or pushes, in one job.
     package var tokens: Int
-    /// The maximum payload size in bytes at the app's gateway. The push type may set a lower maximum.
+    /// The maximum payload size in bytes that the app's gateway allows. A push type may have a lower maximum.
     package var payloadBytes: Int
-    /// True if the app's certificate has only one topic, so that a job cannot choose another topic.
+    /// True if the app's gateway allows only the topic of the app's certificate, so that a job cannot choose another topic.
     package var hasOneTopic: Bool
-    /// The topics that a job may choose instead of the app's own topic; nil: any topic. A push type's suffix may follow a topic.
+    /// The topics that a job may choose instead of the app's own topic, with or without a push type's suffix; nil: any topic.
     package var topics: [String]?
     /// The longest time in seconds that the job may already have waited in an inbox; 0 for a new job.
-    /// `expires_at` may be this number of seconds in the past.
+    /// `expires_at` may be less than this time in the past, because the pushes may have expired while the job waited.
     package var longestWait: Int64
 
     /// The allowed lengths of a decoded device token in bytes.
     package static let tokenBytes = 8...100
-    /// The longest time from now to `deliver_at`, and the longest `ttl`: a leap year, in seconds.
+    /// The maximum time from now to `deliver_at`, and the maximum of `ttl`: the seconds of a leap year.
     package static let longestTime: Int64 = 366 * 86_400
-    /// The latest accepted Unix time, in the year 5138. A larger number is probably not in seconds.
+    /// The latest Unix time that a job may contain, in the year 5138. A larger number is probably a time in milliseconds.
     package static let lastSecond: Int64 = 99_999_999_999
-    /// The maximum number of bytes of a malformed token's text that the farm keeps.
+    /// The farm keeps at most this number of bytes of a malformed token.
     package static let malformedText = 200
 
-    /// The longest time that a job may have waited in its inbox, as the intake assumes, in seconds: a day.
+    /// The value of ``longestWait`` for jobs that the intake reads: a day, in seconds.
     package static let intakeWait: Int64 = 86_400
 
     package init(

@@ -1,7 +1,9 @@
-/// Parses a job from an app's inbox strictly. The payload's exact bytes are kept.
+/// Parses a job from an app's inbox. A job with an unknown field or a wrong value is refused.
+///
+/// The payload's bytes stay exactly as the producer wrote them.
 package enum JobParser {
     /// - Parameters:
-    ///   - raw: the job's bytes from the producer. The caller has checked the job's size.
+    ///   - raw: the job's bytes from the producer. The caller must check first that the job is not too large.
     ///   - app: the app of the inbox.
     ///   - topic: the app's own topic.
     ///   - now: the present time in Unix seconds.
@@ -53,7 +55,7 @@ package enum JobParser {
     }
 
     /// A warning about an allowed value that is probably a mistake.
-    /// - Parameter payloads: the payloads to check.
+    /// - Parameter payloads: the payloads to check for mistakes.
     private static func warning(
         _ fields: JobFields, _ options: PushOptions, _ payloads: [Range<Int>], now: Int64
     ) -> String? {
@@ -64,7 +66,7 @@ package enum JobParser {
         let (start, end) = (
             fields.deliverAtWarning(now: now), fields.expirationWarning(options, now: now)
         )
-        // Most jobs need no warning, so the common case creates no text.
+        // Most jobs get no warning. For these jobs, the function returns here, before it creates a text.
         guard payload != nil || start != nil || end != nil else { return nil }
         return [start, end, payload?.rawValue].compactMap { $0 }.joined(separator: "; ")
     }

@@ -1,6 +1,6 @@
 /// The recipients of a job: tokens, users or devices that share one payload, or pushes with values, payloads and options.
 struct JobRecipients {
-    /// The payload that all pushes share, or each push's own payload, values and options.
+    /// Either one payload that all pushes share, or the payload, values and options of each push.
     struct Content {
         /// The payload that all pushes share; nil if the payloads differ.
         var shared: Range<Int>?
@@ -24,9 +24,9 @@ struct JobRecipients {
         check = PayloadCheck(fields.envelope.bytes, pushType: options.pushType, limits: rules.limits)
     }
 
-    /// Reads the payloads of the job.
+    /// Reads the payloads of the job, and the field `pushes` if the job has it.
     ///
-    /// - Parameter tokens: the tokens of the field `tokens`; the tokens of `pushes` are added.
+    /// - Parameter tokens: the tokens of the job's field `tokens`. The call adds the tokens of the field `pushes`.
     func content(_ tokens: inout TokenList) throws(JobError) -> Content {
         let given = JobField.recipients.filter { fields.envelope[$0] != nil }
         if given.count > 1 {

@@ -1,4 +1,4 @@
-/// The templates of a job: its payload, or its translations by language.
+/// The templates of a job: one for the field `payload`, or one for each language of the field `translations`.
 struct JobTemplates {
     /// The maximum number of translations.
     static let mostLanguages = 64
@@ -6,7 +6,7 @@ struct JobTemplates {
     private static let fallback = "default"
 
     private(set) var templates: [PayloadTemplate] = []
-    /// The languages of `templates` in lower case; empty if the job has one payload.
+    /// The language of each element of `templates`, in lower case; empty if the job has `payload` and not `translations`.
     private var languages: [String] = []
 
     private let fields: JobFields
@@ -37,9 +37,10 @@ struct JobTemplates {
 
     var hasLanguages: Bool { !languages.isEmpty }
 
-    /// The number of the template for a language such as `de-AT`: `de-at`, else `de`, else `default`. Nil if there is none.
+    /// The index of the template for a language. For `de-AT`, this is the template of `de-at`, else of `de`, else of `default`;
+    /// nil if the job has none of these.
     ///
-    /// - Parameter language: nil selects `default`.
+    /// - Parameter language: nil if the push has no language, which selects `default`.
     func number(for language: String?) -> Int? {
         guard hasLanguages else { return 0 }
         var wanted = Self.plain(language ?? Self.fallback)
@@ -95,7 +96,7 @@ struct JobTemplates {
         }
     }
 
-    /// The members of the object at `position`. A member that is no object has no payload.
+    /// The members of the object at `position`. If the value of a member is not a JSON object, `payload` is nil.
     private func members(
         at position: Int
     ) throws(JSONError) -> [(name: String, position: Int, payload: Range<Int>?)] {
@@ -110,7 +111,7 @@ struct JobTemplates {
         return members
     }
 
-    /// Compiles and checks one payload.
+    /// Compiles and checks one payload, and appends the template to `templates`.
     private mutating func add(_ payload: Range<Int>, field: String) throws(JobError) {
         func fault(_ position: Int, _ reason: String) -> JobError {
             JobError(field: field, position: position, reason: reason)

@@ -1,4 +1,4 @@
-/// A valid job: its options, and its pushes as ranges over the job's bytes.
+/// A valid job: its options and its pushes. Payloads are ranges of the job's bytes.
 package struct ParsedJob: Sendable {
     /// The job's bytes from the producer.
     package let raw: [UInt8]
@@ -8,7 +8,7 @@ package struct ParsedJob: Sendable {
     package let replayOf: String?
     package let options: PushOptions
     package let lane: Lane
-    /// The earliest sending time in Unix seconds, in the future; nil: the farm sends the pushes at once.
+    /// The earliest sending time in Unix seconds; nil if the farm sends the pushes at once.
     package let deliverAt: Int64?
     /// The recipients whose tokens must be looked up; nil if the job has tokens. A job with such recipients has no pushes.
     package let recipients: NamedRecipients?
@@ -16,14 +16,14 @@ package struct ParsedJob: Sendable {
     package let unknownRecipients: Int
     /// A warning about an allowed value that is probably a mistake; nil if there is none.
     package let warning: String?
-    /// The number of pushes in the job: accepted, malformed and duplicates.
+    /// The number of all pushes in the job, also of malformed pushes and duplicates.
     package let submitted: Int
     /// The number of pushes whose token occurred earlier in this job.
     package let duplicates: Int
     package let malformed: [MalformedPush]
     /// The range in `raw` of the payload that all pushes share; nil if the payloads differ.
     package let payload: Range<Int>?
-    /// The payloads, values and options that the accepted pushes do not share.
+    /// The payloads, values and options of the accepted pushes, if these differ from push to push.
     package let details: PushDetails
     /// The decoded tokens of the accepted pushes, concatenated.
     package let tokenBytes: [UInt8]
@@ -43,11 +43,12 @@ package struct ParsedJob: Sendable {
         package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
     }
 
-    /// The range in `raw` of an accepted push's payload. `push` counts accepted pushes from 0. Call this only if the pushes have
-    /// no templates.
+    /// The range in `raw` of an accepted push's payload. Call this only if the job has no templates.
+    ///
+    /// - Parameter push: the index of the push in ``pushes``.
     package func payload(of push: Int) -> Range<Int> { payload ?? details.payload(of: push) }
 
-    /// The token text of a malformed push, as the job contains it, cut at 200 bytes.
+    /// The token of a malformed push, as written in the job; at most the first 200 bytes.
     package func text(of push: MalformedPush) -> String {
         raw[push.text].withUnsafeBytes {
             String(decoding: UTF8Text.prefix($0, limit: JobLimits.malformedText), as: UTF8.self)

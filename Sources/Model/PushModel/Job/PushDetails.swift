@@ -1,25 +1,25 @@
-/// The payloads, values and options that the accepted pushes of a job do not share.
+/// The payloads, values and options of a job's accepted pushes, if these differ from push to push.
 package struct PushDetails: Sendable {
-    /// One push's own payload or the number of its template, and its own options.
+    /// The payload or the template of one push, and the options that the push sets itself.
     struct Detail {
-        /// The push's own payload in the job's bytes; nil if the payload is a template.
+        /// The range of the push's own payload in the job's bytes; nil if the push has a template.
         var payload: Range<Int>?
-        /// The number of the push's template.
+        /// The index of the push's template in `templates`. Without meaning if the push has its own payload.
         var template = 0
         /// The push's own options; nil if the push has the job's options.
         var options: PushOptions?
     }
 
-    /// The encoded templates of the job: one for the payload, or one for each language.
+    /// The encoded templates of the job: one template for `payload`, or one for each language of `translations`.
     package private(set) var templates: [[UInt8]] = []
-    /// The range of each push's payload in the job's bytes, or of its encoded values in `values`.
+    /// For each push: the range of its payload in the job's bytes, or, if the job has templates, of its values in `values`.
     private var contents: [Range<Int>] = []
-    /// The number of each push's template; empty if the pushes have no templates.
+    /// For each push, the index of its template in `templates`; empty if the job has no templates.
     private var templateNumbers: [UInt8] = []
     private var values: [UInt8] = []
-    /// Options that differ from the job's options.
+    /// The options of pushes that set an option themselves. Successive pushes with equal options share an element.
     private var options: [PushOptions] = []
-    /// For each push, 0 for the job's options, or 1 plus an index of `options`; empty if all pushes have the job's options.
+    /// For each push: 0 (the job's options) or 1 plus an index in `options`. Empty if all pushes have the job's options.
     private var optionNumbers: [UInt32] = []
 
     init() {}
@@ -43,7 +43,7 @@ package struct PushDetails: Sendable {
 
     private mutating func appendOptions(_ own: PushOptions?) {
         if own == nil, optionNumbers.isEmpty { return }
-        // This push is the first with its own options; all earlier pushes get number 0, the job's options.
+        // If the array is empty, this push is the first with its own options. All earlier pushes get 0, the job's options.
         if optionNumbers.isEmpty { optionNumbers = [UInt32](repeating: 0, count: contents.count) }
         guard let own else { return optionNumbers.append(0) }
         if options.last != own { options.append(own) }
@@ -52,21 +52,21 @@ package struct PushDetails: Sendable {
 
     // MARK: Reading
 
-    /// The number of a push's options; pushes with the same number have the same options. 0 is the number of the job's options.
+    /// The number of a push's options; 0 is the number of the job's options. Pushes with the same number have the same options.
     package func optionNumber(of push: Int) -> Int {
         optionNumbers.isEmpty ? 0 : Int(optionNumbers[push])
     }
 
-    /// Returns the options with this number, which must be above 0.
+    /// Returns the options with a number above 0. The number 0 means the job's options, which are not stored here.
     package func options(number: Int) -> PushOptions { options[number - 1] }
 
-    /// The number of a push's template.
+    /// The index of a push's template in ``templates``.
     package func template(of push: Int) -> Int { Int(templateNumbers[push]) }
 
-    /// The range of a push's own payload in the job's bytes. Call this only if the pushes have no templates.
+    /// The range of a push's own payload in the job's bytes. Call this only if the job has no templates.
     func payload(of push: Int) -> Range<Int> { contents[push] }
 
-    /// Passes the encoded values of a push with a template to `body`.
+    /// Calls `body` with the encoded values of a push. Call this only if the job has templates.
     package func withValues<Value>(of push: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         values.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[contents[push]])) }
     }

@@ -18,7 +18,7 @@ struct PushReader {
             }
         }
 
-        /// The field of a job that the field of a push overrides; nil if the job has no such option.
+        /// The option of the job that this field of a push overrides; nil if this field is not an option.
         var option: JobField? {
             switch self {
             case .token, .device, .payload, .values, .lang: nil
@@ -30,7 +30,7 @@ struct PushReader {
         }
     }
 
-    /// The values of a push's fields, not checked yet. One array is used for all pushes.
+    /// The fields of one push, with values that are not checked yet. ``begin(at:)`` keeps the array's memory for the next push.
     private struct Parts {
         private(set) var start = 0
         /// `start` is the offset of the field's name.
@@ -59,13 +59,13 @@ struct PushReader {
     private var details: PushDetails
     private var samples: [Range<Int>]
     private var parts = Parts()
-    /// The values of the push that is being read.
+    /// For each slot of the template, the range of the current push's value; nil if the push has no value for the slot.
     private var slots: [Range<Int>?] = []
     /// The devices of the pushes; nil if the pushes have tokens.
     private(set) var recipients: NamedRecipients?
 
     /// - Parameters:
-    ///   - templates: the job's payloads; nil if each push has its own payload.
+    ///   - templates: the templates of the job's `payload` or `translations`; nil if each push has its own payload.
     ///   - options: the job's options.
     init(
         _ bytes: UnsafeRawBufferPointer, _ check: PayloadCheck, _ templates: JobTemplates?,
@@ -77,7 +77,7 @@ struct PushReader {
         samples = templates?.templates.map(\.source) ?? []
     }
 
-    /// The content of the pushes so far.
+    /// The payloads, values and options of all pushes that were read so far.
     var content: JobRecipients.Content {
         guard let templates, !details.hasOwnOptions, templates.templates.count == 1,
             templates.templates[0].isPlain
@@ -195,7 +195,7 @@ struct PushReader {
         }
     }
 
-    /// Why a field may not be in a push of this job; nil if it may.
+    /// Why a push of this job must not have the field, or must not have a value of this kind in the field; nil if allowed.
     private func fault(of field: Field, _ kind: JSONKind) -> String? {
         switch field {
         case .payload:
@@ -213,7 +213,7 @@ struct PushReader {
         }
     }
 
-    /// The options of a push that sets at least one option itself; otherwise nil.
+    /// The options of the push that is being read; nil if the push sets no option itself.
     private func ownOptions(_ index: Int) throws(JobError) -> PushOptions? {
         guard parts.given.contains(where: { $0.field.option != nil }) else { return nil }
         var envelope = JobEnvelope(ofPush: index, at: parts.start, bytes, limits: rules.limits)

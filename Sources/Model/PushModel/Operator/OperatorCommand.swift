@@ -1,15 +1,15 @@
 /// A command from an operator to the coordinators, sent through Redis or over a coordinator's control socket.
 package struct OperatorCommand: Equatable, Sendable {
-    /// The id of the command. A command is executed once, even if it arrives several times.
+    /// The id of the command. If a host reads a command with the same id from Redis again, the host does not execute it again.
     package var id: String
     /// The operator who sent the command: `user@machine`.
     package var issuer: String
     /// The host that must execute the command; nil: every host.
     package var host: String?
-    /// A word of ``OperatorVerb``, or a verb of a newer version.
+    /// The name of a case of ``OperatorVerb``, or a verb that only a newer version of the program knows.
     package var verb: String
     package var arguments: [String]
-    /// If true, a host only reports what the command would do, and changes nothing.
+    /// If true, a host changes nothing, and only reports what the command would change.
     package var isDryRun: Bool
 
     package init(
@@ -29,14 +29,14 @@ package struct OperatorCommand: Equatable, Sendable {
 
 /// The commands that a coordinator can execute.
 package enum OperatorVerb: String, CaseIterable, Sendable {
-    /// Reads the desired state from Redis (pauses, rates, quarantines, pins) and applies it.
+    /// Reads the desired state, for example pauses and rates, from Redis and applies it.
     case refresh
-    /// Sets the number of workers: `N`, `+N`, `-N`, `auto` or `default`.
+    /// Changes the number of workers. The argument is `N`, `+N`, `-N`, `auto` or `default`.
     case scale
-    /// Commands to workers: to all workers if there is no argument, or to the worker whose number is the argument.
+    /// Commands to one worker, whose number is the argument. Without an argument, the command goes to all workers of the host.
     case quiet, resume, drain, stop, restart
     case upgrade, reload
-    /// Takes over a shard: `APP NN`.
+    /// Takes over a shard. The arguments `APP NN` are the app and the number of the shard.
     case takeover
     case kill, purge, dump
     case logLevel = "log-level"
@@ -51,9 +51,9 @@ package struct OperatorReply: Equatable, Sendable {
         /// The host is executing the command. The text reports the progress.
         case working
         case done
-        /// The host refuses the command, and nothing is changed.
+        /// The host has refused the command, and has changed nothing.
         case refused
-        /// The host has started the command and cannot complete it.
+        /// The host has started to execute the command, but could not complete it.
         case failed
     }
 

@@ -11,7 +11,7 @@ struct PayloadCheck {
         limit = min(pushType.payloadLimit, limits.payloadBytes)
     }
 
-    /// The first fault in the payload, with its position. The payload must be a valid JSON object.
+    /// The first fault in the payload, with its position; nil if there is no fault. The payload must be a valid JSON object.
     func fault(of payload: Range<Int>) -> (fault: MalformedPush.Fault, position: Int)? {
         guard payload.count <= limit else {
             return (.payloadTooLarge(bytes: payload.count, limit: limit), payload.lowerBound)
@@ -24,14 +24,16 @@ struct PayloadCheck {
         "the payload has \(bytes) bytes; push_type \"\(pushType.name)\" allows at most \(limit)"
     }
 
-    /// The first key of a background push's `aps` object that is not allowed. The payload must be a valid JSON object.
+    /// The first key in the payload's `aps` object that a background push must not contain, with the key's position.
+    ///
+    /// Returns nil if there is no such key, or the push is not a background push. The payload must be a valid JSON object.
     func backgroundFault(of payload: Range<Int>) -> (key: BackgroundKey, position: Int)? {
         guard pushType == .background else { return nil }
-        // An earlier scan found the payload valid, so this call throws no error.
+        // The call throws only for invalid JSON, and an earlier scan has found the payload valid.
         return (try? wrongKey(in: payload)) ?? nil
     }
 
-    /// The first key of the `aps` object that a background push must not contain, such as `alert`; nil if there is no such key.
+    /// The first key in the `aps` object that a background push must not contain, such as `alert`; nil if there is no such key.
     private func wrongKey(
         in payload: Range<Int>
     ) throws(JSONError) -> (key: BackgroundKey, position: Int)? {
@@ -61,19 +63,19 @@ package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
         "\"content-available\" alone shows nothing with push_type \"alert\"; use push_type \"background\""
     case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"
 
-    /// If a job has a payload for each push, only this number of payloads is checked for warnings.
+    /// If each push of a job has its own payload, the farm checks only the first payloads for warnings, at most this number.
     package static let mostChecked = 8
 
-    /// The first warning about a payload. The payload must be a valid JSON object.
+    /// The first warning about a payload; nil if there is none. The payload must be a valid JSON object.
     static func find(
         in payload: Range<Int>, of bytes: UnsafeRawBufferPointer, pushType: PushType
     ) -> PayloadWarning? {
         guard hasRules(pushType) else { return nil }
-        // An earlier scan found the payload valid, so this call throws no error.
+        // The call throws only for invalid JSON, and an earlier scan has found the payload valid.
         return try? find(JSONScanner(bytes, position: payload.lowerBound, depth: 1), pushType)
     }
 
-    /// Whether payloads of the push type contain `aps`. Payloads of PushKit and MDM do not.
+    /// Whether payloads of the push type are checked for `aps`. PushKit and MDM payloads, for example, need no `aps`.
     private static func hasRules(_ pushType: PushType) -> Bool {
         switch pushType {
         case .alert, .background, .liveactivity, .widgets, .controls: true
@@ -93,7 +95,7 @@ package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
             }
             _ = try scanner.skipValue()
         }
-        // An empty payload is correct for a pass of Wallet.
+        // An empty payload gets no warning, because it is the correct payload for passes of Apple Wallet.
         return isEmpty ? nil : .noAPS
     }
 

@@ -1,13 +1,14 @@
-/// The `apns-id` of a push. The same job and token always give the same id, so logs of several systems can be compared.
+/// The `apns-id` of a push. The same job and token always give the same id, so the push has this id in the logs of all systems.
 ///
-/// The id consists of the XXH64 with seed 1 and with seed 2, big-endian. The hash input is the job's id in UTF-8, a zero byte and
-/// the token's raw bytes. The form is a UUID of version 4 (RFC 9562, 5.4), because some gateways and proxies refuse UUIDs of a
-/// later version.
+/// The upper half of the id is an XXH64 hash with the seed 1, and the lower half is an XXH64 hash with the seed 2. The input of
+/// both hashes is the job's id in UTF-8, a zero byte and the token's raw bytes. Six bits are replaced, so that the id is a UUID
+/// of version 4 (RFC 9562, 5.4): some gateways and proxies refuse UUIDs of a later version. The id is big-endian.
 package struct PushID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 
-    /// The part of the ids that all pushes of a job share. This part is computed once for each segment of a batch.
+    /// The state of both hashes after the job's id. All pushes of a job share this state, so callers can compute it once for many
+    /// pushes.
     package struct Job: Sendable {
         private var first = XXH64(seed: 1)
         private var second = XXH64(seed: 2)
@@ -40,15 +41,15 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The mark of the push in audit records: the upper half of the push's id, with the version number 8.
-    /// Older releases used version 8 for ids. The mark keeps version 8, so a push has the same mark in all releases.
+    /// The mark of the push in audit records: the upper half of the push's id, with the UUID version 8 in place of 4.
+    /// Older releases gave ids the version 8. Because marks still have the version 8, a push has the same mark in all releases.
     package var mark: UInt64 { Self.marked(high) }
 
     private static func marked(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
     private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000 }
 
     /// Reads the text form in upper or lower case; nil if the text is not a UUID.
-    /// An id of version 8, from an older release, is converted to the same push's id of version 4.
+    /// Older releases gave ids the version 8. If the text is such an id, the version becomes 4, as in the ids of this release.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12],
@@ -59,13 +60,13 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Creates an id from 122 bits of `high` and `low`. The UUID's version and variant replace the other 6 bits.
+    /// Creates an id from `high` and `low`. The version and the variant of the UUID replace 6 of the 128 bits.
     package init(high: UInt64, low: UInt64) {
         self.high = Self.versioned(high)
         self.low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    /// The length of the text form.
+    /// The length of the id's text form, in bytes.
     package static let textLength = 36
 
     /// Writes the canonical lower-case text (36 bytes) to the start of `buffer`.

@@ -1,22 +1,22 @@
-/// The options that all pushes of a job share.
+/// The options of a job's pushes. A push may replace some of the job's options by its own options.
 package struct PushOptions: Hashable, Sendable {
     package var pushType: PushType
     /// The `apns-priority` header: 1, 5 or 10.
     package var priority: UInt8
-    /// The `apns-expiration` header in Unix seconds; 0: the gateway makes one attempt; nil: no header.
+    /// The `apns-expiration` header in Unix seconds; nil: no header. With 0, the gateway tries only once to deliver the push.
     package var expiration: Int64?
-    /// The Unix time in seconds at which an unsent push expires.
+    /// The Unix time in seconds at which an unsent push expires; nil: unsent pushes do not expire.
     package var deadline: Int64?
     /// The `apns-collapse-id` header, at most 64 bytes.
     package var collapseID: String?
-    /// The job's own topic, at most 255 bytes; nil: the topic is ``PushType/topic(ofApp:)``.
+    /// The topic that the job or push sets, at most 255 bytes; nil: the topic is ``PushType/topic(ofApp:)``.
     package var topic: String?
     package var receipts: Receipts
     package var delivery: DeliveryGuarantee
     /// The maximum number of attempts to send a push, 1 to 100.
     package var maxAttempts: UInt8
     /// The Unix time in seconds at which the producer last saw the job's tokens registered.
-    /// The farm ignores a report that a token became unregistered before this time.
+    /// If a gateway reports that a token became unregistered before this time, the farm ignores the report.
     package var registeredAt: Int64?
 
     package static let defaultMaxAttempts: UInt8 = 8
@@ -40,8 +40,9 @@ package struct PushOptions: Hashable, Sendable {
     }
 }
 
-/// Selects the pushes of a job about which the farm sends events: one event for each push. Events with the job's counts are
-/// always sent.
+/// Selects the pushes of a job about which the farm sends single events: the failed pushes, all pushes, or no pushes.
+///
+/// The farm always sends the events with the job's counts.
 package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
     case failures = 0
     case all = 1
@@ -59,7 +60,7 @@ package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
 
 /// What the farm does with a push whose outcome is unknown, because a connection or a worker was lost.
 package enum DeliveryGuarantee: UInt8, NamedCase, Hashable, Sendable {
-    /// The push is retried. A device may get the push twice, and the job counts the push as possibly duplicated.
+    /// The farm sends the push again. The device may get the push twice, so the job counts the push as possibly duplicated.
     case atLeastOnce = 0
     /// The push is not retried. The push fails with the reason `unknown`.
     case atMostOnce = 1
@@ -73,7 +74,7 @@ package enum DeliveryGuarantee: UInt8, NamedCase, Hashable, Sendable {
     }
 }
 
-/// The priority class of a push: `high` is sent before `bulk`.
+/// The priority class of a push. The farm sends pushes of the lane `high` before pushes of the lane `bulk`.
 package enum Lane: UInt8, NamedCase, Hashable, Sendable {
     case high = 0
     case bulk = 1

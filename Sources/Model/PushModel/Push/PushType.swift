@@ -1,4 +1,4 @@
-/// The kind of a push: the value of `apns-push-type`, with its rules for topic and payload.
+/// The kind of a push: a value of the `apns-push-type` header, with the type's rules for topic, priority and payload.
 /// - Source: Apple, "Sending notification requests to APNs".
 package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     case alert = 0
@@ -13,7 +13,7 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     case widgets = 9
     case controls = 10
 
-    /// The names, required topic suffixes and allowed priorities, in the order of the cases.
+    /// The name, the required topic suffix and the allowed priorities of each push type, in the order of the cases.
     private static let rules: [(name: String, topicSuffix: String, priorities: [UInt8])] = [
         ("alert", "", [1, 5, 10]), ("background", "", [5]), ("voip", ".voip", [1, 5, 10]),
         ("complication", ".complication", [1, 5, 10]),
@@ -26,7 +26,7 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     /// The word in a job and in the `apns-push-type` header.
     package var name: String { Self.rules[Int(rawValue)].name }
 
-    /// The suffix that the topic must have; empty: any topic is allowed.
+    /// The suffix that the topic of a push must have; empty if the push type allows topics without a suffix.
     package var topicSuffix: String { Self.rules[Int(rawValue)].topicSuffix }
 
     /// The priorities that the gateway accepts for this type.
@@ -35,10 +35,12 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     /// The largest payload that the gateway accepts, in bytes.
     package var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
-    /// The priority of a push if its job does not set one.
+    /// The priority of a push if the job does not set a priority.
     package var defaultPriority: UInt8 { self == .background ? 5 : 10 }
 
-    /// The default topic of a push: the app's topic with the suffix of this type. The suffix is never added twice.
+    /// The default topic of a push: the app's topic with the suffix of this type.
+    ///
+    /// If the app's topic already ends with the suffix, the suffix is not added a second time.
     package func topic(ofApp topic: String) -> String {
         topic.hasSuffix(topicSuffix) ? topic : topic + topicSuffix
     }

@@ -1,7 +1,7 @@
 /// A record in a shard's suppression list. A record suppresses a token, or removes the token from the list.
 ///
-/// Big-endian: letter `UInt8` (a ``SuppressionReason``, or "-" for a removal), scope `UInt32`
-/// (``SuppressionScope/number``), time `UInt32`, token.
+/// The bytes of a record are one letter (a ``SuppressionReason``, or "-" for a removal), the scope as a big-endian `UInt32`
+/// (``SuppressionScope/number``), the time as a big-endian `UInt32`, and the token.
 package struct SuppressionRecord: Hashable, Sendable {
     /// The reason; nil if the record removes the token from the list.
     package var reason: SuppressionReason?
@@ -29,7 +29,7 @@ package struct SuppressionRecord: Hashable, Sendable {
         return bytes
     }
 
-    /// Returns nil if the record is damaged, or a newer version wrote it.
+    /// Returns nil if the record is damaged or has an unknown letter, for example from a newer version.
     package init?(decoding bytes: [UInt8]) {
         guard bytes.count > Self.head else { return nil }
         reason = SuppressionReason(rawValue: bytes[0])
@@ -46,16 +46,16 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     case deviceTokenNotForTopic = 0x54  // T
     case unregistered = 0x55  // U
     case expiredToken = 0x45  // E
-    /// Status 8 of the binary interface.
+    /// Status 8 of Apple's binary interface.
     case invalidToken = 0x49  // I
-    /// Status 5 of the binary interface.
+    /// Status 5 of Apple's binary interface.
     case invalidTokenSize = 0x53  // S
     /// The feedback service reported the token.
     case feedback = 0x46  // F
     /// An operator suppressed the token.
     case `operator` = 0x4F  // O
 
-    /// The name in lists and events: the gateway's own word if the gateway has a word for the reason.
+    /// The name of the reason in lists and events. If the gateway has a word for the reason, the name is the gateway's word.
     package var name: String {
         switch self {
         case .badDeviceToken: "BadDeviceToken"
@@ -70,7 +70,7 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     }
 
     /// - Parameters:
-    ///   - response: the reason in a gateway's response that reports the token.
+    ///   - response: the reason that a gateway's response gives for refusing the token.
     ///   - status: the response's status.
     package init?(response: String, status: Int) {
         if let reason = Self(name: response), reason.isGateways {
@@ -93,27 +93,31 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     }
 
     /// Whether this reason may replace an older reason.
-    /// A reason that a later registration ends must not replace a reason that a registration does not end.
+    /// A reason that yields to a registration must not replace a reason that does not: otherwise a registration would end a
+    /// suppression that it must not end.
     package func mayReplace(_ old: SuppressionReason) -> Bool {
         !yieldsToRegistration || old.yieldsToRegistration
     }
 
-    /// Whether the token may be valid in another environment. Gateways refuse such a token with the same reason as an invalid token.
+    /// Whether the token may be valid in another environment.
+    ///
+    /// Gateways give these reasons both for invalid tokens and for tokens of another environment.
     package var mayBeEnvironment: Bool { self == .badDeviceToken || self == .invalidToken }
 }
 
-/// The scope of a suppression: a topic in one environment of an app. In another scope the token may be valid.
+/// The scope of a suppression: a topic in one environment of an app. A token that is suppressed in one scope may be valid in
+/// another scope.
 package struct SuppressionScope: Hashable, Sendable {
     /// The environment, without spaces: `production`, `sandbox`, or a gateway's host and port.
     package let environment: String
-    /// The topic; may be empty.
+    /// The topic, which may be empty.
     package let topic: String
 
     package init(environment: String, topic: String) {
         (self.environment, self.topic) = (environment, topic)
     }
 
-    /// Reads ``text``; nil if it has no space.
+    /// Reads the text of a scope (``text``); nil if the argument contains no space.
     package init?(text: some StringProtocol) {
         guard let space = text.firstIndex(of: " ") else { return nil }
         environment = String(text[..<space])
@@ -122,6 +126,6 @@ package struct SuppressionScope: Hashable, Sendable {
 
     package var text: String { "\(environment) \(topic)" }
 
-    /// The number for this scope in records: the low 32 bits of the XXH64, seed 0, of its text.
+    /// The number of this scope in records: the low 32 bits of the XXH64 hash of ``text`` with the seed 0.
     package var number: UInt32 { UInt32(truncatingIfNeeded: XXH64.hash(Array(text.utf8), seed: 0)) }
 }

@@ -1,6 +1,6 @@
 /// A job's payload as a template, with the names of its placeholders.
 struct PayloadTemplate {
-    /// A placeholder of the payload; placeholders with the same name and default share a slot.
+    /// A placeholder of the payload. Placeholders with the same name, `isJSON` and default share a slot.
     struct Placeholder {
         let name: Range<Int>
         /// Whether a value replaces the whole string with its quotes, as in `"badge": "{{=badge}}"`.
@@ -13,12 +13,12 @@ struct PayloadTemplate {
     let template: Template
     /// The placeholder of each slot.
     let placeholders: [Placeholder]
-    /// Whether the template renders exactly the payload's bytes.
+    /// True if no string value of the payload contains `{{`, so that each rendered payload equals the payload.
     let isPlain: Bool
 
     /// The maximum size in bytes of a payload with placeholders, before values are inserted.
     static let longestSource = 16_384
-    /// The maximum number of values of a push.
+    /// The maximum number of members in the object `values` of a push.
     static let mostValues = 64
 
     /// Compiles a payload, which must be valid JSON.
@@ -31,11 +31,11 @@ struct PayloadTemplate {
         (template, placeholders, isPlain) = (compiler.template, compiler.placeholders, compiler.isPlain)
     }
 
-    /// Reads the values of one push into `ranges`, with one range of the job's bytes for each slot.
+    /// Reads the values of one push. Sets `ranges` to one element for each slot: the value's range in the job's bytes, or nil.
     ///
     /// - Parameters:
     ///   - position: the position of the object `values`, which is valid JSON; nil if the push has no values.
-    ///   - start: the position of the push.
+    ///   - start: the position of the push, which a fault has if the push has no values.
     /// - Returns: the first fault; nil if all placeholders have a value or a default.
     func read(
         at position: Int?, of bytes: UnsafeRawBufferPointer, start: Int, into ranges: inout [Range<Int>?]
@@ -79,7 +79,7 @@ struct PayloadTemplate {
         return nil
     }
 
-    /// Assigns a value to all slots of its name.
+    /// Assigns a value to all slots whose placeholder has the value's name.
     private func fill(
         _ name: JSONString, _ value: Range<Int>, _ kind: JSONKind, _ ranges: inout [Range<Int>?],
         _ scanner: JSONScanner
@@ -107,10 +107,10 @@ struct PayloadTemplate {
 
 /// Why the values of a push do not fit the job's template.
 struct ValueFault {
-    /// The name of the value; nil for the values as a whole.
+    /// The name of the wrong or missing value; nil if the object `values` is wrong as a whole.
     let name: String?
     let position: Int
-    /// The reason as the rest of a sentence whose subject is the field.
+    /// Completes a sentence that begins with the field's name, such as `is given twice`.
     let reason: String
 }
 

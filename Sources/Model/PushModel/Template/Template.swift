@@ -1,6 +1,7 @@
 /// A payload with placeholders, compiled into literal pieces of JSON and slots for values.
 ///
-/// Literals, defaults and values are JSON text, so a rendered payload is their concatenation. Encoded, with big-endian numbers:
+/// Literals, defaults and values are already JSON text, so rendering only concatenates them. The encoding, with big-endian
+/// numbers:
 ///
 ///     template := slots u8 | default(slot)* | parts u16 | part*
 ///     part     := slot u8 (255: none) | length u16 | literal, which precedes the slot
@@ -14,7 +15,7 @@ package struct Template: Hashable, Sendable {
     }
 
     static let mostSlots = 64
-    /// The longest payload of a push type, in bytes.
+    /// The size in bytes of the largest payload that any push type allows.
     static let longestRendered = PushType.allCases.map(\.payloadLimit).max() ?? 0
     private static let noSlot: UInt8 = 255
 
@@ -22,9 +23,9 @@ package struct Template: Hashable, Sendable {
     private var text: [UInt8] = []
     private var parts: [Part] = []
     private var defaults: [Range<Int>?] = []
-    /// The number of parts that use each slot.
+    /// For each slot, the number of parts in which the slot follows the literal.
     private var uses: [Int] = []
-    /// The bytes of all literals.
+    /// The number of bytes of all literals together.
     package private(set) var literalBytes = 0
 
     init() {}
@@ -33,7 +34,7 @@ package struct Template: Hashable, Sendable {
 
     func hasDefault(_ slot: Int) -> Bool { defaults[slot] != nil }
 
-    /// - Parameter fallback: the text for pushes without a value; nil if each push must have a value.
+    /// - Parameter fallback: the default, for pushes that have no value for the slot; nil if each push must have a value.
     mutating func addSlot(default fallback: UnsafeRawBufferPointer?) {
         defaults.append(fallback.map { keep($0) })
         uses.append(0)
@@ -53,9 +54,9 @@ package struct Template: Hashable, Sendable {
 
     // MARK: Rendering
 
-    /// The size in bytes of the payload with these values.
+    /// The size in bytes of the payload that these values give.
     ///
-    /// - Parameter values: the range of each slot's value; nil: the slot's default.
+    /// - Parameter values: for each slot, the range of the value; nil means the slot's default.
     func size(with values: [Range<Int>?]) -> Int {
         var size = literalBytes
         for slot in 0..<slots { size += uses[slot] * (values[slot] ?? defaults[slot] ?? 0..<0).count }
@@ -64,7 +65,7 @@ package struct Template: Hashable, Sendable {
 
     /// Appends the payload to `bytes`.
     ///
-    /// - Parameter values: the range in `source` of each slot's value; nil: the slot's default.
+    /// - Parameter values: for each slot, the range of the value in `source`; nil means the slot's default.
     func render(
         _ values: [Range<Int>?], of source: UnsafeRawBufferPointer, to bytes: inout [UInt8]
     ) {
@@ -81,7 +82,7 @@ package struct Template: Hashable, Sendable {
 
     // MARK: Coding
 
-    /// The encoded template. Literals have at most 65,535 bytes, and a template at most 65,535 parts.
+    /// The encoded template. A literal must have at most 65,535 bytes, and the template must have at most 65,535 parts.
     var encoded: [UInt8] {
         var bytes: [UInt8] = [UInt8(truncatingIfNeeded: slots)]
         text.withUnsafeBytes { text in
@@ -117,7 +118,8 @@ package struct Template: Hashable, Sendable {
 
 /// The encoded text of one slot: a value, a default, or no text.
 ///
-/// One byte has the length, 0 to 253, and the text follows. 254: the length follows as a big-endian `UInt16`. 255: no text.
+/// The first byte is the length of the text, 0 to 253, and the text follows. If the first byte is 254, the length follows as a
+/// big-endian `UInt16`, and then the text. If the first byte is 255, there is no text.
 enum SlotText {
     private static let longLength: UInt8 = 254
     private static let none: UInt8 = 255

@@ -1,7 +1,8 @@
 /// Finds the placeholders in the strings of a payload.
 ///
-/// `{{name}}` and `{{name|default}}` stand inside a string value; names of an object's members have no placeholders.
-/// A value replaces the whole string `"{{=name}}"`, including the quotes. `{{{{` stands for the text `{{`.
+/// A string value may contain the placeholders `{{name}}` and `{{name|default}}`. The names of an object's members are not
+/// searched for placeholders. If a string is `"{{=name}}"`, the value replaces the whole string, including the quotes.
+/// `{{{{` stands for the text `{{`.
 struct TemplateCompiler {
     private static let longestName = 64
 
@@ -10,9 +11,9 @@ struct TemplateCompiler {
     private(set) var template = Template()
     private(set) var placeholders: [PayloadTemplate.Placeholder] = []
     private(set) var isPlain = true
-    /// The literal that precedes the next placeholder.
+    /// The bytes since the last placeholder. They become the literal before the next placeholder.
     private var literal: [UInt8] = []
-    /// The end of the bytes that were copied into a literal or read as a placeholder.
+    /// The position of the first byte that is not yet copied into a literal or read as a placeholder.
     private var done: Int
 
     init(_ bytes: UnsafeRawBufferPointer, _ source: Range<Int>) {
@@ -31,7 +32,7 @@ struct TemplateCompiler {
         endPart(slot: nil)
     }
 
-    /// The position of the quote that ends the string.
+    /// The position of the quote that ends the string whose content begins at `start`.
     private func stringEnd(from start: Int) -> Int {
         var position = start
         while bytes[position] != UInt8(ascii: "\"") {
@@ -40,7 +41,7 @@ struct TemplateCompiler {
         return position
     }
 
-    /// Whether the string that ends before `position` is the name of a member.
+    /// Whether the string that ends before `position` is the name of an object's member, because a colon follows.
     private func isName(before position: Int) -> Bool {
         let next = bytes[position..<source.upperBound].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return next == UInt8(ascii: ":")
@@ -138,7 +139,7 @@ struct TemplateCompiler {
         literal.removeAll(keepingCapacity: true)
     }
 
-    /// The first position of a word in a range.
+    /// The first position of `word` in `range`; nil if the range does not contain the word.
     private func find(_ word: StaticString, in range: Range<Int>) -> Int? {
         range.first { matches(word, at: $0, before: range.upperBound) }
     }

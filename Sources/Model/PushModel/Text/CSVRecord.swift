@@ -1,7 +1,7 @@
 /// One record of comma-separated values.
 ///
-/// Cells are separated by the separator, records by CR LF or LF. A cell in quotation marks may contain separators, line
-/// ends, and quotation marks that are written twice.
+/// The caller chooses the byte that separates cells. Each record ends with CR LF or LF. A cell in quotation marks may contain
+/// separators and line ends. Two quotation marks inside such a cell stand for one quotation mark.
 /// - Source: RFC 4180, section 2.
 package struct CSVRecord: Equatable, Sendable {
     /// The bytes of each cell, without the quotation marks around it.
@@ -11,13 +11,13 @@ package struct CSVRecord: Equatable, Sendable {
 
     package init(cells: [[UInt8]], end: Int) { (self.cells, self.end) = (cells, end) }
 
-    /// Why bytes are not a record.
+    /// Why a record cannot be read from the bytes.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The bytes end within the record. More bytes may complete the record.
+        /// The bytes end before the record is complete. The caller may read more bytes and try again.
         case incomplete
         /// A cell that does not begin with a quotation mark contains a quotation mark.
         case quoteInPlainCell
-        /// Other bytes follow the closing quotation mark of a cell.
+        /// The byte after a cell's closing quotation mark is neither a separator nor the start of a line end.
         case textAfterQuote
 
         package var description: String {
@@ -33,7 +33,7 @@ package struct CSVRecord: Equatable, Sendable {
     /// Reads the record that starts at `start`.
     ///
     /// - Parameters:
-    ///   - isAtEnd: whether no bytes follow, so that the last record needs no line end.
+    ///   - isAtEnd: true if `bytes` includes the last byte of the input. The last record then needs no line end.
     package init(
         _ bytes: UnsafeRawBufferPointer, from start: Int, separator: UInt8, isAtEnd: Bool
     ) throws(Fault) {
@@ -53,7 +53,7 @@ package struct CSVRecord: Equatable, Sendable {
         (self.cells, end) = (cells, offset)
     }
 
-    /// Reads a cell and moves to the separator, the LF or the end after the cell.
+    /// Reads a cell, and moves `offset` to the separator or LF after the cell, or to the end of the bytes.
     private static func cell(
         _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, separator: UInt8
     ) throws(Fault) -> [UInt8] {

@@ -1,9 +1,9 @@
 /// Converts whole numbers to and from decimal digits.
 package enum Decimal {
-    /// The maximum number of characters of a number.
+    /// The maximum number of characters of an `Int64`, with a minus sign.
     package static let longest = 20
 
-    /// Writes `number` to the start of `room`, with a sign if it is negative.
+    /// Writes `number` to the start of `room`. A negative number begins with a minus sign.
     ///
     /// - Returns: the number of characters.
     package static func write(_ number: Int64, to room: UnsafeMutableRawBufferPointer) -> Int {
@@ -26,7 +26,7 @@ package enum Decimal {
         return count
     }
 
-    /// Reads digits with an optional sign and no other characters; nil if the text is not a number or does not fit.
+    /// Reads digits with an optional minus sign; nil if another character occurs, there is no digit, or the number does not fit.
     package static func read(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text

@@ -5,7 +5,7 @@ package enum Hexadecimal {
         String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
-    /// Returns the bytes of digits of either case; nil if the number of digits is odd or another character occurs.
+    /// Converts digits in upper or lower case to bytes; nil if the number of digits is odd or another character occurs.
     package static func bytes(of digits: some Sequence<UInt8>) -> [UInt8]? {
         Array(digits).withUnsafeBytes { digits in
             var bytes = [UInt8](repeating: 0, count: digits.count / 2)
@@ -29,7 +29,7 @@ package enum Hexadecimal {
         return 2 * bytes.count
     }
 
-    /// Reads digits of either case and writes the bytes to the start of `room`.
+    /// Converts digits in upper or lower case to bytes, and writes the bytes to the start of `room`.
     ///
     /// - Returns: the number of bytes; nil if the number of digits is odd or another character occurs.
     package static func read(_ digits: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer) -> Int?
@@ -45,7 +45,7 @@ package enum Hexadecimal {
         return digits.count / 2
     }
 
-    /// Whether `digits` has an even number of characters and all are digits of either case.
+    /// Whether `digits` has an even number of characters, and each is a hexadecimal digit in upper or lower case.
     package static func isValid(_ digits: UnsafeRawBufferPointer) -> Bool {
         // The loop has no early exit and no branch, so that the compiler can use vector instructions.
         var others: UInt8 = 0
@@ -57,7 +57,8 @@ package enum Hexadecimal {
         return others == 0 && digits.count.isMultiple(of: 2)
     }
 
-    /// Converts a digit without a branch or a table, so that a loop can use vector instructions.
+    /// Returns the digit for a number from 0 to 15. Uses no branch and no table, so that the compiler can use vector instructions
+    /// in a loop.
     @inline(__always)
     static func digit(_ nibble: UInt8) -> UInt8 {
         nibble &+ UInt8(ascii: "0") &+ ((nibble &+ 6) >> 4) &* 39
@@ -71,9 +72,10 @@ package enum Hexadecimal {
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// The four bytes of eight digits, the first byte in the lowest bits; nil for another character.
+    /// Converts eight digits to four bytes. The lowest bits of the result contain the first byte.
     ///
-    /// - Parameter digits: eight characters, the first character in the lowest bits.
+    /// - Parameter digits: eight characters. The lowest bits contain the first character.
+    /// - Returns: nil if a character is not a hexadecimal digit.
     @inline(__always)
     package static func fourBytes(_ digits: UInt64) -> UInt32? {
         let lower = digits | 0x2020_2020_2020_2020

@@ -1,8 +1,10 @@
 /// Finds the known word that is most similar to an unknown word.
 package enum NearestWord {
-    /// The element of `words` with the smallest edit distance to `word`.
-    /// The distance may be at most one change for each three letters of `word`, but one change is always allowed.
-    /// Case, `_`, `-` and `.` are ignored. A missing part counts as one change, as in `rate` for `max_rate`.
+    /// The element of `words` with the smallest edit distance to `word`; nil if no element is similar enough.
+    ///
+    /// An element is similar enough if the distance is at most a third of the length of the shorter word. A distance of 1 is
+    /// always enough. Case, `_`, `-` and `.` do not count. If `word` is a part of the element, such as `rate` of `max_rate`, the
+    /// distance is at most 1.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let wanted = plain(word)
@@ -23,7 +25,8 @@ package enum NearestWord {
         }
     }
 
-    /// The number of letters to insert, delete, replace, or swap with their neighbour.
+    /// The smallest number of changes that turn `a` into `b`. A change inserts, deletes or replaces one letter, or swaps two
+    /// neighbouring letters.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0...b.count)

@@ -1,18 +1,19 @@
 /// Reads durations and times as people write them.
 package enum TimeText {
-    /// The milliseconds of each unit, longest first.
+    /// The number of milliseconds in each unit; the longest unit comes first.
     private static let units: [(name: String, milliseconds: Double)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
     /// The longest duration: a thousand years in milliseconds.
     private static let longest = 1000 * 366 * 86_400_000.0
 
-    /// The milliseconds of `90s`, `15m`, `1.5h`, `3d` or `500ms`, or of several units in descending order: `1h30m`.
+    /// The number of milliseconds in a duration such as `90s`, `15m`, `1.5h`, `3d` or `500ms`.
     ///
-    /// - Returns: nil if a number has no unit, or the duration exceeds a thousand years.
+    /// A duration may have several units, the longer unit first: `1h30m`.
+    /// - Returns: nil if the text has another form, for example a number without a unit, or exceeds a thousand years.
     package static func duration(_ text: String) -> Int64? { try? readDuration(text) }
 
-    /// Reads a duration like ``duration(_:)``, and throws the fault of the text.
+    /// Does the same as ``duration(_:)``, but throws a ``Fault`` instead of returning nil.
     package static func readDuration(_ text: String) throws(Fault) -> Int64 {
         guard text.utf8.count <= 40 else { throw .form }
         guard text.first != "-" else { throw .negative }
@@ -37,12 +38,13 @@ package enum TimeText {
         return Int64(clamping: sum.rounded())
     }
 
-    /// Milliseconds since 1970 of an ISO 8601 date or time: `2026-05-01`, `2026-05-01T10:00Z`, `2026-05-01T12:00:00.5+02:00`.
+    /// Converts an ISO 8601 date or time to milliseconds since 1970.
     ///
-    /// - Returns: nil for a time without a zone. A date alone means midnight in UTC.
+    /// Examples: `2026-05-01`, `2026-05-01T10:00Z`, `2026-05-01T12:00:00.5+02:00`. A date alone means midnight in UTC.
+    /// - Returns: nil if the text has another form, for example a time without a zone, or lies before 1970.
     package static func moment(_ text: String) -> Int64? { try? readMoment(text) }
 
-    /// Reads a time like ``moment(_:)``, and throws the fault of the text.
+    /// Does the same as ``moment(_:)``, but throws a ``Fault`` instead of returning nil.
     package static func readMoment(_ text: String) throws(Fault) -> Int64 {
         guard text.utf8.count <= 40 else { throw .form }
         let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
@@ -60,9 +62,11 @@ package enum TimeText {
         return midnight + time - offset * 60_000
     }
 
-    /// Reads a past time as seconds since 1970 in 32 bits: a number of seconds, ISO 8601, or a duration before now such as `3d`.
+    /// Converts a time to seconds since 1970.
     ///
+    /// The text is a number of seconds since 1970, an ISO 8601 date or time, or a duration such as `3d`, which means 3 days ago.
     /// - Parameter now: the present time in seconds since 1970.
+    /// - Returns: nil if the text has another form, or the number of seconds does not fit 32 bits.
     package static func since(_ text: some StringProtocol, now: Int64) -> Int64? {
         let text = String(text)
         let seconds =
@@ -86,7 +90,7 @@ package enum TimeText {
         else { return nil }
         var seconds = 0.0
         if parts.count == 3 {
-            // A leap second counts as the first second of the next minute.
+            // Allows a leap second, `60`, which has the same value as the first second of the next minute.
             guard parts[2].prefix(while: { $0 != "." }).count == 2, let number = decimal(parts[2]),
                 number < 61
             else { return nil }
@@ -95,7 +99,7 @@ package enum TimeText {
         return (hour * 60 + minute) * 60_000 + Int64(clamping: (seconds * 1000).rounded(.down))
     }
 
-    /// Reads a zone as minutes east of UTC: `Z`, `+02:00`, `-0530`.
+    /// Converts a zone such as `Z`, `+02:00` or `-0530` to minutes east of UTC.
     private static func minutes(_ zone: Substring) -> Int64? {
         if zone == "Z" { return 0 }
         let digits = zone.dropFirst().filter { $0 != ":" }
@@ -112,7 +116,7 @@ package enum TimeText {
         return Int64(foreign: text)
     }
 
-    /// Reads digits with an optional decimal point and more digits.
+    /// Reads a number such as `15` or `1.5`. Before and after a decimal point there must be digits.
     private static func decimal(_ text: Substring) -> Double? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), text.utf8.count <= 20,
@@ -138,7 +142,7 @@ extension TimeText {
         case noZone
         case zone
 
-        /// A sentence with the correct form; nil if the program does not recognise what the text means.
+        /// A sentence that names the broken rule or the correct form; nil if the text does not resemble a duration or a time.
         package var advice: String? {
             switch self {
             case .form: nil

@@ -15,7 +15,7 @@ package enum UTF8Text {
         return true
     }
 
-    /// The length of the well-formed sequence of two to four bytes at `offset`; 0 if there is none.
+    /// The length of the well-formed sequence of two to four bytes that begins at `offset`; 0 if no such sequence begins there.
     package static func sequenceLength(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
         let lead = bytes[offset]
         let length: Int
@@ -52,7 +52,9 @@ package enum UTF8Text {
     }
 }
 
-/// A short one-line part of an input, for messages. The excerpt never contains a complete device token.
+/// The start of an input, on one line, for messages.
+///
+/// An excerpt has at most 40 bytes of the input, so it never contains all 64 digits of a usual device token.
 package enum Excerpt {
     static let limit = 40
 

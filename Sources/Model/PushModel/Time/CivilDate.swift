@@ -1,4 +1,4 @@
-/// A day of the Gregorian calendar, which is also used for the years before the calendar was introduced.
+/// A day of the Gregorian calendar. Days before the introduction of this calendar (1582) also follow its rules.
 package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let year: Int64
     /// The month, 1...12.
@@ -9,7 +9,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
     private static let daysPerEra: Int64 = 146_097
     /// The number of days from 0000-03-01 to 1970-01-01.
     private static let daysBefore1970: Int64 = 719_468
-    /// The greatest absolute value of a day number, and of a year.
+    /// The greatest absolute value of the arguments `dayNumber` and `year` of the initializers.
     private static let limit: Int64 = 1 << 40
 
     /// - Returns: nil if there is no such day, such as 30 February.
@@ -20,7 +20,9 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Returns the day that is `dayNumber` days after 1970-01-01. A number beyond ±2^40 counts as ±2^40.
+    /// Creates the day that is `dayNumber` days after 1970-01-01.
+    ///
+    /// A number above 2^40 counts as 2^40, and a number below -2^40 counts as -2^40.
     ///
     /// - Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
     package init(dayNumber: Int64) {
@@ -47,14 +49,14 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// The day of the week: 1 is Monday, and 7 is Sunday.
     package var weekday: Int { Int((dayNumber + 3).dividedDown(by: 7).remainder) + 1 }
 
-    /// The ISO 8601 week. Its year differs from the day's year for some days around 1 January.
+    /// The ISO 8601 week, with the year that the week belongs to. For some days around 1 January, this year is not ``year``.
     package var isoWeek: (year: Int64, week: Int) {
-        // A week belongs to the year of its Thursday.
+        // ISO 8601 assigns a week to the year that contains the Thursday of the week.
         let thursday = CivilDate(dayNumber: dayNumber + Int64(4 - weekday))
         return (thursday.year, Int(thursday.dayOfYear - 1) / 7 + 1)
     }
 
-    /// The day of the year: 1 is 1 January.
+    /// The number of the day in its year; 1 January has the number 1.
     package var dayOfYear: Int64 {
         let past = year - 1
         let newYear =
@@ -85,7 +87,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
         "\(Self.padded(year, to: 4))-\(Self.padded(Int64(month), to: 2))-\(Self.padded(Int64(day), to: 2))"
     }
 
-    /// Returns a number with zeros in front, so that it has at least `width` characters.
+    /// Returns a number as text. If the text has fewer than `width` characters, zeros precede the number.
     package static func padded(_ value: Int64, to width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
