@@ -208,10 +208,13 @@ import Testing
             let farm = try DeviceIntakeFixture(RedisServer(scratch: []))
             farm.redis.start()
             await farm.redis.whenReady()
-            try await farm.takeLease()
-            try await body(farm)
-            await farm.intake.stop()
-            farm.redis.close()
+            try await LoopTesting.run {
+                try await farm.takeLease()
+                try await body(farm)
+            } cleaningUp: {
+                await farm.intake.stop()
+                farm.redis.close()
+            }
         }
     }
 

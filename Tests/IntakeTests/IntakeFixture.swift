@@ -49,9 +49,12 @@ import Testing
     ) async throws {
         try await onLoop {
             let farm = try IntakeFixture(RedisServer(scratch: []), limits)
-            try await farm.open()
-            try await body(farm)
-            await farm.close()
+            try await LoopTesting.run {
+                try await farm.open()
+                try await body(farm)
+            } cleaningUp: {
+                await farm.close()
+            }
         }
     }
 
