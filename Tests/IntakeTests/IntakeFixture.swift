@@ -151,7 +151,7 @@ import Testing
     }
 
     func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60)
         while try await !isTrue() {
             guard ContinuousClock.now < end else { throw TestFailure(what: what) }
             try await Loop.sleep(for: .milliseconds(2))
