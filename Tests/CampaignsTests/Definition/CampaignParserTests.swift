@@ -96,7 +96,10 @@ struct CampaignParserTests {
         (text("\"cohorts\":99999999999999999999"), "cohorts", "9999", "whole number"),
         (text("\"window\":{\"from\":\"5:00\",\"to\":\"07:00\"}"), "window.from", "\"5:00\"", "a time of day"),
         (text("\"window\":{\"from\":\"05:00\"}"), "window.to", "{\"from", "is missing"),
-        (text("\"window\":{\"from\":\"05:00\",\"to\":\"05:00\"}"), "window", "{\"from", "it contains no time"),
+        (
+            text("\"window\":{\"from\":\"05:00\",\"to\":\"05:00\"}"), "window", "{\"from",
+            "it contains no time"
+        ),
         (
             text("\"window\":{\"from\":\"05:00\",\"to\":\"06:00\",\"tz\":\"UTC\"}"), "window.tz", "\"tz\"",
             "there is no field"
@@ -216,5 +219,28 @@ struct CampaignParserTests {
         let error = #expect(throws: CampaignError.self) { try campaign(Self.text(row.fields)) }
         #expect(error?.field == row.field)
         #expect(error?.reason.contains(row.reason) == true, "\(error?.reason ?? "")")
+    }
+}
+
+extension CampaignParserTests {
+    @Test func `a zone that does not exist is refused with a similar name`() throws {
+        let names = Array("Z Europe/Berlin 1 - CET\nL Etc/UTC UTC\n".utf8)
+        let catalog = ZoneCatalog(folder: "/zones") { path in
+            switch path {
+            case "/zones/tzdata.zi": names
+            case "/zones/UTC": TestZones.file("UTC")
+            case "/zones/Europe/Berlin": TestZones.file("Europe/Berlin")
+            default: nil
+            }
+        }
+        let parser = CampaignParser(catalog)
+        let text = "{\"segment\":\"a\",\"payload\":{},\"zone\":\"Europe/Belrin\"}"
+        let error = #expect(throws: CampaignError.self) { try parser.parse(Array(text.utf8)) }
+        #expect(error?.field == "zone")
+        #expect(
+            error?.reason.contains("there is no time zone \"Europe/Belrin\"") == true,
+            "\(error?.reason ?? "")")
+        let known = text.replacing("Belrin", with: "Berlin")
+        #expect(try parser.parse(Array(known.utf8)).defaultZone == "Europe/Berlin")
     }
 }

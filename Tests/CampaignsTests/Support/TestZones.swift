@@ -12,8 +12,11 @@ enum TestZones {
     static let names = rules.keys.sorted()
 
     static func rules(_ name: String) -> TimeZoneRules? {
-        rules[name].flatMap { try? TimeZoneRules(name: name, bytes: file(rule: $0)) }
+        file(name).flatMap { try? TimeZoneRules(name: name, bytes: $0) }
     }
+
+    /// The bytes of the zone's file.
+    static func file(_ name: String) -> [UInt8]? { rules[name].map { file(rule: $0) } }
 
     /// A TZif file of version 2 without changes, whose rule holds for all times.
     /// - Source: RFC 8536, section 3.

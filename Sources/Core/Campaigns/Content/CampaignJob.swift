@@ -94,11 +94,14 @@ extension CampaignJob {
     /// Checks the content of a campaign, by parsing a job for one made-up device that has an id and no other attribute. So
     /// translations need `default`, and placeholders except `{{id}}` need a default.
     ///
+    /// - Returns: the lane of the campaign's job.
     /// - Throws: the first fault, with its field and position in the definition.
-    package static func check(_ campaign: Campaign, rules: Rules) throws(CampaignError) {
+    @discardableResult
+    package static func check(_ campaign: Campaign, rules: Rules) throws(CampaignError) -> Lane {
         let id = campaign.id ?? "campaign"
         let device = CampaignDevice(
             token: [UInt8](repeating: 0, count: 32), values: [("id", .text("device"))])
+        var lane = Lane.high
         for isFallback in campaign.content.fallback == nil ? [false] : [false, true] {
             let job = CampaignJob(campaign, id: id).written([device], isFallback: isFallback, expiry: nil)
             let parsed: ParsedJob
@@ -111,6 +114,8 @@ extension CampaignJob {
                     JobError(field: "pushes", position: 0, reason: push.reason), isFallback: isFallback,
                     id: campaign.id)
             }
+            lane = parsed.lane
         }
+        return lane
     }
 }

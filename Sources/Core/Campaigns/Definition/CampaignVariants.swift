@@ -17,7 +17,7 @@ package struct CampaignVariants: Hashable, Sendable {
     }
 
     /// The allowed numbers of variants.
-    package static let counts = 2...16
+    package static let counts = 2...14
 
     package let variants: [Variant]
     package let allocation: Allocation

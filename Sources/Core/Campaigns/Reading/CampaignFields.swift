@@ -5,10 +5,11 @@ import Segments
 /// Reads the fields of a definition and checks how they go together.
 struct CampaignFields {
     let fields: FieldObject
-    let zones: (String) -> TimeZoneRules?
+    /// Why a campaign may not name a time zone; nil if the zone has rules.
+    private let zoneFault: (String) -> ZoneError?
 
-    init(_ fields: FieldObject, zones: @escaping (String) -> TimeZoneRules?) {
-        (self.fields, self.zones) = (fields, zones)
+    init(_ fields: FieldObject, zoneFault: @escaping (String) -> ZoneError?) {
+        (self.fields, self.zoneFault) = (fields, zoneFault)
     }
 
     subscript(field: CampaignField) -> FieldValue? { fields[field.rawValue] }
@@ -111,9 +112,7 @@ struct CampaignFields {
     /// Returns the name of a zone that tzdata has.
     func zone(_ value: FieldValue) throws(CampaignError) -> String {
         let name = try value.text(mustBe: Self.zoneRule) { (1...64).contains($0.utf8.count) }
-        guard zones(name) != nil else {
-            throw value.error("there is no time zone \"\(Excerpt.of(name))\"; use \(Self.zoneRule)")
-        }
+        if let fault = zoneFault(name) { throw value.error(fault.description) }
         return name
     }
 

@@ -8,10 +8,21 @@ package struct CampaignParser {
     /// The maximum length of a definition in bytes.
     package static let longest = 1 << 20
 
-    /// The rules of a time zone by its name; nil for a name that tzdata does not have.
-    private let zones: (String) -> TimeZoneRules?
+    /// Why a campaign may not name a time zone; nil if the zone has rules.
+    private let zoneFault: (String) -> ZoneError?
 
-    package init(zones: @escaping (String) -> TimeZoneRules?) { self.zones = zones }
+    /// - Parameter zones: the rules of a time zone by its name; nil for a name that tzdata does not have.
+    package init(zones: @escaping (String) -> TimeZoneRules?) {
+        zoneFault = { zones($0) == nil ? .unknown(name: $0, nearest: nil) : nil }
+    }
+
+    /// Creates a parser whose errors contain a similar name for a zone that does not exist.
+    package init(_ catalog: ZoneCatalog) {
+        zoneFault = { name in
+            do throws(ZoneError) { _ = try catalog.rules(name) } catch { return error }
+            return nil
+        }
+    }
 
     /// Reads a definition.
     /// - Throws: ``CampaignError`` with the first fault. A field that this version does not support is a fault.
@@ -40,7 +51,7 @@ package struct CampaignParser {
         let fields = CampaignFields(
             try FieldObject(
                 value, path: "", names: CampaignField.allCases.map(\.rawValue), mustBe: "a JSON object"),
-            zones: zones)
+            zoneFault: zoneFault)
         let id = try fields.id()
         let audience = try fields.audience()
         let variants = try fields.variants()

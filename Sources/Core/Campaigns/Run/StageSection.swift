@@ -60,7 +60,7 @@ struct StageSection {
     func settled(_ cursor: SendCursor) -> SendCursor? {
         var (cohort, chunk, ordinal) = (cursor.cohort, cursor.chunk, cursor.ordinal)
         while cohort < left.count {
-            if left[cohort] > 0, let next = chunks.first(where: { $0 >= chunk }) {
+            if left[cohort] > 0, let next = chunks[checked: index(of: chunk)] {
                 return SendCursor(cohort: cohort, chunk: next, ordinal: next == chunk ? ordinal : 0)
             }
             cohort += 1
@@ -70,7 +70,20 @@ struct StageSection {
     }
 
     /// The chunk that follows a chunk; nil for the last chunk.
-    func chunk(after chunk: AudienceChunk) -> AudienceChunk? { chunks.first { $0 > chunk } }
+    func chunk(after chunk: AudienceChunk) -> AudienceChunk? {
+        let index = index(of: chunk)
+        return chunks[checked: chunks[checked: index] == chunk ? index + 1 : index]
+    }
+
+    /// The index of the first chunk that is not before a chunk.
+    private func index(of chunk: AudienceChunk) -> Int {
+        var (low, high) = (0, chunks.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if chunks[middle] < chunk { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
 
     /// When the slot of a cohort begins; nil if the cohort has no slot.
     func start(ofCohort cohort: Int) -> UTCTime? {
