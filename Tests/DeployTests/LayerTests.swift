@@ -54,4 +54,13 @@ struct LayerTests {
             }
         }
     }
+
+    @Test func `file names are unique`() throws {
+        let files = try Repository.swiftFiles(below: "Sources")
+        #expect(files.count > 500)
+        let folders = Dictionary(grouping: files) { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        for (name, paths) in folders where paths.count > 1 {
+            Issue.record("\(name) is the name of \(paths.sorted())")
+        }
+    }
 }
