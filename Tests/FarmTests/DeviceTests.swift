@@ -82,6 +82,184 @@ import Testing
             }
         }
         #expect(try farm.events("device.refused").isEmpty)
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
+    @Test func `an export that is imported into an empty registry restores all devices`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let tokens = Tokens.make(60, seed: 31)
+        var inputs = (0..<40).map { number in
+            Self.set(
+                "d-\(number)", tokens[number],
+                #","user":"u\#(number / 2)","tags":["t\#(number % 3)"],"zone":"Asia/Tokyo","registered":"#
+                    + #"\#(1_600_000_000 + number),"seen":"2026-0\#(number % 9 + 1)-17","since":1700000000"#)
+        }
+        inputs += (40..<50).map { Self.set("d-\($0)", tokens[$0]) }
+        inputs.append(
+            #"{"id":"two","addresses":[{"token":"\#(tokens[50])"},{"token":"\#(tokens[51])","environment":"sandbox"}]}"#
+        )
+        // The token moves, so the first device has none.
+        inputs += [Self.set("none", tokens[52]), Self.set("owner", tokens[52])]
+        try farm.push(devices: inputs)
+        try await farm.devicesFinished()
+        func export(_ name: String) async throws -> (path: String, lines: [Substring]) {
+            let path = farm.folder.path + "/" + name
+            let result = try await farm.run("devices", "export", path, "--app", "demo")
+            #expect(result.status == 0, "\(result)")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            return (path, text.split(separator: "\n").sorted())
+        }
+        let first = try await export("first.ndjson")
+        #expect(first.lines.count == 53)
+        #expect(first.lines.contains { $0.contains(#""id":"none","addresses":[]"#) })
+        #expect(first.lines.contains { $0.contains(#""registered":1600000007,"seen":"2026-08-17""#) })
+        try farm.push(devices: (0..<50).map { #"{"id":"d-\#($0)","remove":true}"# })
+        try farm.push(devices: ["two", "none", "owner"].map { #"{"id":"\#($0)","remove":true}"# })
+        try await farm.devicesFinished()
+        #expect(try farm.devices().isEmpty)
+        let result = try await farm.run("devices", "import", first.path, "--app", "demo")
+        #expect(result.status == 0, "\(result)")
+        try await farm.devicesFinished()
+        #expect(try await export("second.ndjson").lines == first.lines)
+    }
+
+    @Test func `tokens that the gateway refuses leave their devices`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let good = Tokens.make(1_200, seed: 32)
+        // The gateway reports this token as unregistered since a time in the future, which counts as now.
+        let unregistered = Tokens.make(1, start: "dead00017fffffff", seed: 33)[0]
+        // Before the device registered, this token was unregistered, and then it was registered again.
+        let returned = Tokens.make(1, start: "dead00016553f100", seed: 34)[0]
+        let bad = Tokens.make(1, start: "bad00000", seed: 35)[0]
+        let tokens = ["gone": unregistered, "returned": returned, "bad": bad, "good": good[0]]
+        try farm.push(devices: tokens.map { Self.set($0.key, $0.value) })
+        try await farm.devicesFinished()
+        try farm.push([Job(id: "refused", tokens: Array(tokens.values))])
+        #expect(try await farm.finished("refused").failed == 3)
+        try await farm.devicesFinished()
+        func alive() throws -> [String] { try farm.devices().values.filter(\.isAlive).map(\.id).sorted() }
+        #expect(try alive() == ["bad", "good", "returned"])
+        // The farm doubts a bad token until enough other tokens were good.
+        for number in 0..<3 {
+            try farm.push([Job(id: "more-\(number)", tokens: good)])
+            _ = try await farm.finished("more-\(number)")
+        }
+        try await farm.devicesFinished()
+        #expect(try alive() == ["good", "returned"])
+        #expect(try farm.devices().count == 4)
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
+    @Test func `prune removes only devices that have not registered for a long time`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let tokens = Tokens.make(1_300, seed: 36)
+        try farm.push(
+            devices: tokens.enumerated().map { number, token in
+                let old = #","registered":1600000000,"seen":"2021-01-0\#(number % 9 + 1)""#
+                return Self.set("d-\(number)", token, number < 1_200 ? old : "")
+            })
+        try await farm.devicesFinished()
+        let counted = try await farm.run("devices", "prune", "--unseen", "270d", "--app", "demo", "--dry-run")
+        #expect(counted.status == 0, "\(counted)")
+        #expect(counted.output == "1,200 devices of 1,300 would be removed\n")
+        #expect(try farm.devices().count == 1_300)
+        let pruned = try await farm.run("devices", "prune", "--unseen", "270d", "--app", "demo", "--json")
+        #expect(pruned.status == 0 && pruned.output.contains(#""pruned":1200"#), "\(pruned)")
+        try await farm.devicesFinished()
+        let rest = try farm.devices()
+        #expect(rest.count == 100 && rest["d-1200"] != nil)
+        #expect(try await farm.run("devices", "prune", "--unseen", "1h", "--app", "demo").status == 2)
+    }
+
+    /// Devices that the intake registered, in the segments of their attributes.
+    @Test func `segments have the devices that were registered through the inbox`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let tokens = Tokens.make(900, seed: 37)
+        func tags(_ number: Int) -> [String] {
+            (number % 2 == 0 ? ["even"] : []) + (number % 3 == 0 ? ["three"] : [])
+        }
+        let inputs = tokens.enumerated().map { number, token in
+            let tags = tags(number).map { "\"\($0)\"" }.joined(separator: ",")
+            return Self.set(
+                "d-\(number)", token,
+                #","tags":[\#(tags)],"lang":"\#(number % 5 == 0 ? "de" : "ja")","zone":"Europe/Berlin""#)
+        }
+        try farm.push(devices: inputs)
+        farm.kill(child: try await farm.ready().intake.pid)
+        try farm.push(devices: (0..<30).map { #"{"id":"d-\#($0)","remove":true}"# })
+        try farm.push(devices: (30..<60).map { #"{"id":"d-\#($0)","add_tags":["late"]}"# })
+        try await farm.devicesFinished()
+        let rest = 30..<900
+        let expected: [(segment: String, count: Int)] = [
+            ("all", 870), ("tag:even", rest.count { $0 % 2 == 0 }),
+            ("tag:even & !tag:three", rest.count { $0 % 2 == 0 && $0 % 3 > 0 }),
+            ("lang:de | tag:late", rest.count { $0 % 5 == 0 || $0 < 60 }), ("zone:Europe/* & seen<2d", 870),
+            ("tag:unknown", 0),
+        ]
+        for (segment, count) in expected {
+            let result = try await farm.run("segments", "count", segment, "--app", "demo", "--json")
+            #expect(result.output.contains("\"devices\":\(count)"), "\(segment): \(result)")
+        }
+        let sample = try await farm.run("segments", "sample", "tag:late & lang:de", "--app", "demo")
+        #expect(sample.status == 0, "\(sample)")
+        for number in stride(from: 30, to: 60, by: 5) { #expect(sample.output.contains("d-\(number)")) }
+        let saved = try await farm.run("segments", "save", "even", "tag:even", "--app", "demo")
+        #expect(saved.status == 0, "\(saved)")
+        let list = try await farm.run("segments", "list", "--app", "demo")
+        #expect(list.output.contains("even") && list.output.contains("tag:even"), "\(list)")
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
+    @Test func `an import beside kills of the intake registers each device once`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let tokens = Tokens.make(6_000, seed: 38)
+        let text = tokens.enumerated().map { Self.set("d-\($0)", $1, #","user":"u\#($0 / 4)","tags":["a"]"#) }
+        let path = try farm.folder.write(text.joined(separator: "\n") + "\n", to: "d.ndjson")
+        let arguments = [
+            "devices", "import", path, "--app", "demo", "--backlog", "500", "--config",
+            farm.configurationFile(),
+        ]
+        let child = try Child("import", BuiltProgram.path, arguments, in: farm.folder.path)
+        for part in 1...4 {
+            try await eventually("some of the inputs are applied") {
+                try farm.finishedInputs() > part * 1_000
+            }
+            farm.kill(child: try await farm.ready().intake.pid)
+        }
+        #expect(try await child.wait() == .exited(0))
+        try await farm.devicesFinished()
+        let devices = try farm.devices()
+        #expect(devices.count == tokens.count)
+        #expect(tokens.enumerated().allSatisfy { farm.tokens(of: devices["d-\($0)"]!) == [$1] })
+        let fsck = try await farm.run("debug", "fsck")
+        #expect(fsck.status == 0, "\(fsck)")
+    }
+
+    @Test func `fsck reports a damaged registry, and a damaged bitmap stops no input`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let tokens = Tokens.make(40, seed: 39)
+        try farm.push(devices: (0..<20).map { Self.set("d-\($0)", tokens[$0]) })
+        try await farm.devicesFinished()
+        let client = try farm.redis.client()
+        let alive = try #require(
+            try client.run("HGET", "{pushfarm:demo:r00}:names", "alive").text)
+        try client.run("SET", "{pushfarm:demo:r00}:bits:\(alive):0", "x")
+        try client.run("DEL", "{pushfarm:demo:r01}:token:0")
+        let fsck = try await farm.run("debug", "fsck", "--json")
+        #expect(fsck.status == 1, "\(fsck)")
+        for fault in ["bitmap alive, chunk 0, of partition 0 cannot be read", "index token of partition 1"] {
+            #expect(fsck.output.contains("registry: ") && fsck.output.contains(fault), "\(fsck)")
+        }
+        try farm.push(devices: (20..<40).map { Self.set("d-\($0)", tokens[$0]) })
+        try await farm.devicesFinished()
+        #expect(try farm.devices().count == 40)
+        #expect(farm.coordinator.error.contains("a bitmap of the registry is damaged"))
     }
 
     @Test func `commands set, remove and forget devices`() async throws {

@@ -175,7 +175,8 @@ import Testing
             switch input {
             case .set(let fields): note("set", fields.id)
             case .change(let id, _, _): note("change", id)
-            case .remove(let id): note("remove", id)
+            case .remove(let id, _): note("remove", id)
+            case .invalidate: note("invalidate", "a token")
             case .forget(let user): note("forget", user)
             }
         }

@@ -59,12 +59,48 @@ import Testing
     @Test func `other inputs remove devices, change tags and forget users`() throws {
         #expect(try parse("{\"id\":\"d\",\"remove\":true}") == .remove(id: "d"))
         #expect(
+            try parse("{\"id\":\"d\",\"seen\":\"2026-11-24\",\"remove\":true}")
+                == .remove(id: "d", seenUntil: 20_781))
+        #expect(
             try parse("{\"remove_tags\":[\"x\"],\"id\":\"d\",\"add_tags\":[\"c\",\"b\",\"c\"]}")
                 == .change(id: "d", addTags: ["b", "c"], removeTags: ["x"]))
         #expect(
             try parse("{\"id\":\"d\",\"remove_tags\":[\"x\"]}")
                 == .change(id: "d", addTags: [], removeTags: ["x"]))
         #expect(try parse("{\"forget_user\":\"u-7\"}") == .forget(user: "u-7"))
+    }
+
+    @Test func `an import has times, and may have a device without a token`() throws {
+        let input = try parse(
+            """
+            {"id":"d","token":"\(Self.token)","since":1700000005,"registered":1700000001,"seen":"2026-11-24"}
+            """)
+        #expect(
+            input
+                == .set(
+                    DeviceFields(
+                        id: "d", addresses: [Self.address],
+                        times: DeviceTimes(registered: 1_700_000_001, seenDay: 20_781, since: [1_700_000_005])
+                    ))
+        )
+        let tokenless = DeviceInput.set(
+            DeviceFields(id: "d", addresses: [], times: DeviceTimes(registered: 5)))
+        #expect(try parse("{\"id\":\"d\",\"registered\":5}") == tokenless)
+        #expect(try parse("{\"id\":\"d\",\"addresses\":[],\"registered\":5}") == tokenless)
+        let several = try parse(
+            "{\"id\":\"d\",\"addresses\":[{\"token\":\"\(Self.token)\"}],\"registered\":5}")
+        guard case .set(let fields) = several else { throw Unexpected() }
+        #expect(fields.times == DeviceTimes(registered: 5, since: [nil]))
+    }
+
+    @Test func `the farm reports a token that the gateway refused`() throws {
+        let text = Array("{\"invalid\":\"\(Self.token)\",\"at\":1700000000}".utf8)
+        #expect(try DeviceInputParser.parse(text) == .invalidate(Self.address, at: 1_700_000_000))
+        let sandbox = try DeviceInputParser.parse(text, rules: DeviceInputRules(environment: .sandbox))
+        #expect(
+            sandbox
+                == .invalidate(
+                    DeviceAddress(environment: .sandbox, bytes: Self.address.bytes), at: 1_700_000_000))
     }
 
     @Test func `an unknown zone is refused if the zones are known`() {
@@ -103,6 +139,17 @@ import Testing
             "{\"id\":\"d\",\"token\":\"TOKEN\",\"environment\":\"sandbx\"}", "environment", 99,
             "did you mean \"sandbox\"?"
         ),
+        ("{\"id\":\"d\",\"token\":\"TOKEN\",\"seen\":\"2026-11-24\"}", "seen", 92, "needs \"registered\""),
+        ("{\"id\":\"d\",\"token\":\"TOKEN\",\"since\":5}", "since", 93, "needs \"registered\""),
+        ("{\"id\":\"d\",\"registered\":-5}", "registered", 23, "whole Unix seconds"),
+        ("{\"id\":\"d\",\"registered\":\"5\"}", "registered", 23, "whole Unix seconds; this is a string"),
+        ("{\"id\":\"d\",\"registered\":1.5}", "registered", 23, "whole Unix seconds"),
+        ("{\"id\":\"d\",\"registered\":5,\"seen\":\"yesterday\"}", "seen", 32, "a date such as"),
+        ("{\"id\":\"d\",\"registered\":5,\"seen\":\"2026-02-30\"}", "seen", 32, "a date such as"),
+        ("{\"invalid\":\"TOKEN\"}", "at", 0, "\"at\" is missing"),
+        ("{\"invalid\":\"zz\",\"at\":5}", "invalid", 11, "is wrong"),
+        ("{\"invalid\":\"TOKEN\",\"at\":5,\"id\":\"d\"}", "id", 90, "exclude each other"),
+        ("{\"id\":\"d\",\"token\":\"TOKEN\",\"at\":5}", "at", 90, "needs \"invalid\""),
         ("{\"id\":\"d\",\"addresses\":[]}", "addresses", 22, "is empty"),
         ("{\"id\":\"d\",\"addresses\":{}}", "addresses", 22, "must be an array of objects"),
         ("{\"id\":\"d\",\"addresses\":[7]}", "addresses[0]", 23, "must be an object"),
@@ -192,8 +239,8 @@ import Testing
 
     @Test func `every field is in the schema, and common wrong names lead to one`() {
         #expect(
-            DeviceSchema.fields.count == 18
-                && DeviceSchema.addressFields == ["token", "service", "environment", "kind"])
+            DeviceSchema.fields.count == 23
+                && DeviceSchema.addressFields == ["token", "service", "environment", "kind", "since"])
         for (name, field) in [
             ("deviceId", "id"), ("time_zone", "zone"), ("locale", "lang"), ("app_version", "app"),
         ] {

@@ -98,13 +98,15 @@ struct DeviceRecordTests {
         #expect(Self.full.bytes(names: AttributeNames()) == nil)
     }
 
-    @Test func `a registration keeps the first time, and the times of addresses that stay`() {
+    @Test func `a registration keeps the first time, and renews the times of its addresses`() {
         let fields = DeviceFields(
             id: "d-1", addresses: [DeviceAddress(bytes: [1, 2, 3]), DeviceAddress(bytes: [9])],
             tags: ["b", "a", "b"])
         let record = DeviceRecord(fields, replacing: Self.full, now: 1_790_086_400)
         #expect(record.registered == 1_790_000_000)
-        #expect(record.addresses.map(\.since) == [1_790_000_000, 1_790_086_400])
+        #expect(record.addresses.map(\.since) == [1_790_086_400, 1_790_086_400])
+        let soon = DeviceRecord(fields, replacing: Self.full, now: 1_790_000_059)
+        #expect(soon.addresses.map(\.since) == [1_790_000_000, 1_790_000_059])
         #expect(record.lastSeenDay == 20_718)
         #expect(record.tags == ["a", "b"])
         #expect(record.user == nil && record.zone == nil)

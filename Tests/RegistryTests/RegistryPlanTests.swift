@@ -159,18 +159,6 @@ struct RegistryPlanTests {
         #expect(results == [refused, refused, refused, refused, refused, .applied])
     }
 
-    @Test func `bytes that are not a chunk of bits are an error`() throws {
-        var farm = Farm()
-        try farm.apply([Self.device("a", 1)])
-        let damage = PartitionChange(.setString, "bits:1:0", [[1]])
-        let version = farm.registry.version(of: 0)
-        _ = farm.registry.apply(
-            PlannedChanges(partition: 0, version: version, changes: [damage]), name: "damage")
-        #expect(throws: RegistryPlanError.bits(partition: 0, key: .bits(name: 1, chunk: 0))) {
-            try farm.apply((0..<3).map { Self.device("b\($0)", UInt8($0 + 5)) })
-        }
-    }
-
     @Test func `ordinals are reused only if they were freed before a time`() throws {
         var farm = Farm()
         try farm.apply((0..<4).map { Self.device("d\($0)") })

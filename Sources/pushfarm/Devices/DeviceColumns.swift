@@ -10,6 +10,8 @@ struct DeviceColumns {
 
     /// Fields whose cells are lists of words.
     private static let lists: Set = ["tags", "add_tags", "remove_tags"]
+    /// Fields whose cells are times in Unix seconds.
+    private static let times: Set = ["registered", "since", "at"]
     /// The fields that a column can have. A cell cannot have several addresses.
     static let possible = DeviceSchema.fields.filter { $0 != "addresses" }
 
@@ -84,6 +86,8 @@ struct DeviceColumns {
             }
         } else if name == "remove", ["true", "1", "yes"].contains(text.lowercased()) {
             json.value(true)
+        } else if times.contains(name), let seconds = Int64(foreign: text) {
+            json.value(seconds)
         } else {
             json.value(text)
         }

@@ -4,20 +4,15 @@ import Registry
 /// Writes devices in the formats that `pushfarm devices import` reads.
 struct DeviceFileWriter {
     let format: DeviceFileFormat
-    /// Whether to write also the times when devices were registered and last seen. `pushfarm devices import` refuses
-    /// these fields.
-    let hasTimes: Bool
 
     private static let columns = [
         "id", "token", "service", "environment", "kind", "user", "tags", "zone", "lang", "platform", "app",
-        "os", "model",
+        "os", "model", "since", "registered", "seen",
     ]
-    private static let timeColumns = ["registered", "seen"]
 
     /// The first line of a CSV file; nil for another format.
     var header: String? {
-        format == .csv
-            ? (Self.columns + (hasTimes ? Self.timeColumns : [])).joined(separator: ",") : nil
+        format == .csv ? Self.columns.joined(separator: ",") : nil
     }
 
     /// The line of a device, with its line feed.
@@ -34,12 +29,12 @@ struct DeviceFileWriter {
         json.object { json in
             json.member("id", record.id)
             if record.addresses.count == 1 {
-                Self.add(record.addresses[0], hasTimes, to: &json)
+                Self.add(record.addresses[0], to: &json)
             } else {
                 json.key("addresses")
                 json.array { json in
                     for address in record.addresses {
-                        json.object { json in Self.add(address, hasTimes, to: &json) }
+                        json.object { json in Self.add(address, to: &json) }
                     }
                 }
             }
@@ -53,23 +48,19 @@ struct DeviceFileWriter {
             for (name, value) in Self.details(record) {
                 if let value { json.member(name, value) }
             }
-            if hasTimes {
-                json.member("registered", record.registered)
-                json.member("seen", record.seenDate)
-            }
+            json.member("registered", record.registered)
+            json.member("seen", record.seenDate)
         }
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func add(
-        _ entry: DeviceRecord.Address, _ hasTimes: Bool, to json: inout JSONText
-    ) {
+    private static func add(_ entry: DeviceRecord.Address, to json: inout JSONText) {
         let address = entry.address
         json.member("token", Hexadecimal.text(of: address.bytes))
         json.member("service", address.service.name)
         json.member("environment", address.environment.name)
         json.member("kind", address.kind.name)
-        if hasTimes { json.member("since", entry.since) }
+        json.member("since", entry.since)
     }
 
     private static func details(_ record: DeviceRecord) -> [(name: String, value: String?)] {
@@ -94,7 +85,9 @@ struct DeviceFileWriter {
             record.tags.joined(separator: " "),
         ]
         cells += Self.details(record).map { $0.value ?? "" }
-        if hasTimes { cells += ["\(record.registered)", record.seenDate] }
+        cells += [
+            record.addresses.first.map { "\($0.since)" } ?? "", "\(record.registered)", record.seenDate,
+        ]
         return Array((cells.map(Self.cell).joined(separator: ",") + "\n").utf8)
     }
 

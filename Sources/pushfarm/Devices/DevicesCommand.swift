@@ -13,6 +13,7 @@ struct DevicesCommand: ParsableCommand {
             """,
         subcommands: [
             DevicesSetCommand.self, DevicesRemoveCommand.self, DevicesForgetCommand.self,
+            DevicesPruneCommand.self,
             DevicesImportCommand.self, DevicesExportCommand.self, DevicesShowCommand.self,
             DevicesRefusedCommand.self,
         ])

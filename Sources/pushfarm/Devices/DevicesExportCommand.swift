@@ -13,8 +13,8 @@ struct DevicesExportCommand: FarmCommand {
             reads. CSV has a header and one device in each record. A CSV record cannot have
             several tokens, so the export to CSV fails when a device has several. The file
             appears when the export is complete. A device that is registered, changed or
-            removed during the export may be in the file or may be missing. The import
-            refuses devices without a token.
+            removed during the export may be in the file or may be missing. An import
+            of the file restores all devices with their times.
 
             Example:
               pushfarm devices export devices.ndjson --app demo
@@ -36,9 +36,6 @@ struct DevicesExportCommand: FarmCommand {
             valueName: "format"))
     var format: String?
 
-    @Flag(help: "Adds the times when devices were registered and last seen; the import refuses these fields.")
-    var times = false
-
     func validate() throws {
         if let format, DeviceFileFormat(rawValue: format) == nil {
             throw ValidationError("--format must be csv or ndjson.")
@@ -57,7 +54,7 @@ struct DevicesExportCommand: FarmCommand {
         let reader = try await client.registry(of: app)
         let partitions = try await client.read { () throws(StoreError) in try await reader.partitions() }
         var sink = try TextSink(file == "-" ? nil : file)
-        let writer = DeviceFileWriter(format: format, hasTimes: times)
+        let writer = DeviceFileWriter(format: format)
         if let header = writer.header { try sink.write(header) }
         let all = partitions.reduce(0) { $0 + $1.devices }
         var progress = ProgressLine("exporting", total: all, quiet: common.json || file == "-")

@@ -1,7 +1,7 @@
 extension Mutant {
     /// Faults that keep the accounting exact.
     /// The simulation cannot notice these faults, but the cases of ``ScriptCase`` notice them.
-    static let unseen = farm + letters + devices + lookups
+    static let unseen = farm + letters + devices + lookups + invalidTokens
 
     private static let farm = [
         Mutant(

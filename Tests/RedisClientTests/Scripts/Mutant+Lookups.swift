@@ -42,3 +42,28 @@ extension Mutant {
             .split, "counts unknown recipients only beside other faults", "and unknown == '0' and", "and"),
     ]
 }
+
+extension Mutant {
+    /// Faults of the inputs by which invalid tokens leave stored devices.
+    static let invalidTokens = [
+        Mutant(.settle, "reports no unregistered token", "    else\n        report_invalid(record)\n"),
+        Mutant(
+            .settle, "reports bad tokens before they are proven",
+            "unproven[#unproven + 1] = nn .. ' ' .. last[nn]\n",
+            "unproven[#unproven + 1] = nn .. ' ' .. last[nn]\n        report_invalid(record)\n"),
+        Mutant(.settle, "forgets proven tokens", "report_proven(-2 * math.ceil(bad) - 1)"),
+        Mutant(
+            .settle, "reports tokens that can be withdrawn", "report_proven(-2 * math.ceil(bad) - 1)",
+            "report_proven(-1)"),
+        Mutant(.settle, "forgets the last proven tokens", "report_proven(-1)\n"),
+        Mutant(.settle, "reports tokens of the wrong topic", "not INVALID[record:byte()] or", ""),
+        Mutant(
+            .settle, "reports another time", "struct.unpack('>I4', record, 6)",
+            "struct.unpack('>I4', record, 5)"),
+        Mutant(
+            .suppress, "reports no token of the feedback service", "        report_invalid(ARGV[i + 1])\n"),
+        Mutant(
+            .suppress, "reports tokens of an app without devices", "has_registry == 0 or", ""),
+        Mutant(.resolveUnconfirmed, "reports no confirmed token", "            report_invalid(parts[2])\n"),
+    ]
+}

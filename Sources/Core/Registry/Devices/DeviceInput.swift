@@ -5,9 +5,28 @@ package enum DeviceInput: Equatable, Sendable {
     /// Adds and removes tags of a registered device.
     case change(id: String, addTags: [String], removeTags: [String])
     /// Removes the device.
-    case remove(id: String)
+    ///
+    /// - Parameter seenUntil: only if the device was last seen on this day or before, as a number of days since 1970 in UTC.
+    case remove(id: String, seenUntil: Int? = nil)
     /// Removes all devices of the user.
     case forget(user: String)
+    /// Removes the address from its device, unless the device was registered with the address after the time `at`, in Unix seconds.
+    case invalidate(DeviceAddress, at: Int64)
+}
+
+/// The times of a device in an export. An import keeps these times.
+package struct DeviceTimes: Equatable, Sendable {
+    /// When the device was first registered, in Unix seconds.
+    package let registered: Int64
+    /// The day when the device was last seen, as a number of days since 1970 in UTC; nil for the day of the import.
+    package let seenDay: Int?
+    /// For each address of the registration, in order, the time since which the device has the address, in Unix seconds; nil for
+    /// ``registered``.
+    package let since: [Int64?]
+
+    package init(registered: Int64, seenDay: Int? = nil, since: [Int64?] = []) {
+        (self.registered, self.seenDay, self.since) = (registered, seenDay, since)
+    }
 }
 
 /// The fields of a registration.
@@ -29,12 +48,15 @@ package struct DeviceFields: Equatable, Sendable {
     package let os: String?
     /// The model of the device.
     package let model: String?
+    /// The times that an import keeps; nil in other registrations. Times in the future become the time of the import.
+    package let times: DeviceTimes?
 
     package init(
         id: String, addresses: [DeviceAddress], user: String? = nil, tags: [String] = [], zone: String? = nil,
         lang: String? = nil, platform: String? = nil, app: String? = nil, os: String? = nil,
-        model: String? = nil
+        model: String? = nil, times: DeviceTimes? = nil
     ) {
+        self.times = times
         (self.id, self.addresses, self.user, self.tags) = (id, addresses, user, tags)
         (self.zone, self.lang, self.platform) = (zone, lang, platform)
         (self.app, self.os, self.model) = (app, os, model)

@@ -7,6 +7,8 @@ struct DeviceAddressDraft {
     var kind: DeviceAddress.Kind?
     /// The token's text, and the offset of its value.
     var token: (text: String, position: Int)?
+    /// The time of the last registration with the address, in Unix seconds.
+    var since: Int64?
 
     /// The finished address.
     ///

@@ -15,9 +15,10 @@ enum DeviceField: String, CaseIterable, Sendable {
     case addTags = "add_tags"
     case removeTags = "remove_tags"
     case forgetUser = "forget_user"
+    case registered, seen, since, invalid, at
 
     /// The fields of one address. These fields are in the same object as `id`, or in an element of `addresses`.
-    static let ofAddress: [DeviceField] = [.token, .service, .environment, .kind]
+    static let ofAddress: [DeviceField] = [.token, .service, .environment, .kind, .since]
 
     /// How to correct the unknown field `name`, where `fields` are allowed.
     static func advice(for name: String, among fields: [DeviceField]) -> String {

@@ -23,9 +23,10 @@ package struct DeviceInputRules: Sendable {
 
 /// Parses an entry of the list of device inputs strictly.
 ///
-/// An entry has one of four forms. `{"id", "token", …}` or `{"id", "addresses": […], …}` registers or replaces a
+/// An entry has one of five forms. `{"id", "token", …}` or `{"id", "addresses": […], …}` registers or replaces a
 /// device. `{"id", "remove": true}` removes a device. `{"id", "add_tags": […], "remove_tags": […]}` changes the tags
-/// of a device. `{"forget_user": …}` removes all devices of a user.
+/// of a device. `{"forget_user": …}` removes all devices of a user. The farm itself writes `{"invalid": …, "at": …}`, which
+/// removes a token from its device.
 package enum DeviceInputParser {
     /// - Parameter raw: the entry's bytes as the producer wrote them.
     package static func parse(
@@ -48,12 +49,19 @@ package enum DeviceInputParser {
             try refuseOthers(than: [.forgetUser], in: reader)
             return .forget(user: user)
         }
+        if let address = reader.invalid {
+            try refuseOthers(than: [.invalid, .at], in: reader)
+            guard let time = reader.times[.at] else {
+                throw reader.error(.at, "\"at\" is missing; it says when the token was invalid")
+            }
+            return .invalidate(address, at: time)
+        }
         guard let id = reader.id else {
             throw reader.error(.id, "\"id\" is missing; this field names the device")
         }
         if reader.has(.remove) {
-            try refuseOthers(than: [.remove, .id], in: reader)
-            return .remove(id: id)
+            try refuseOthers(than: [.remove, .id, .seen], in: reader)
+            return .remove(id: id, seenUntil: reader.times[.seen].map { Int(foreign: $0 / 86_400) })
         }
         if reader.has(.addTags) || reader.has(.removeTags) {
             let leading: DeviceField = reader.has(.addTags) ? .addTags : .removeTags
@@ -91,6 +99,8 @@ package enum DeviceInputParser {
     private static func fields(
         of id: String, _ reader: DeviceInputReader
     ) throws(DeviceInputError) -> DeviceFields {
+        try reader.checkAddresses()
+        if reader.has(.at) { throw reader.error(.at, "\"at\" needs \"invalid\"") }
         if reader.has(.addresses) {
             for field in DeviceField.ofAddress where reader.has(field) {
                 let name = field.rawValue
@@ -98,7 +108,7 @@ package enum DeviceInputParser {
                     field,
                     "\"addresses\" and \"\(name)\" exclude each other; put \"\(name)\" into each address")
             }
-        } else if !reader.has(.token) {
+        } else if !reader.has(.token), !reader.has(.registered) {
             throw reader.error(
                 .token,
                 "\"token\" is missing; an input needs \"token\", \"addresses\", \"remove\", \"add_tags\" or "
@@ -107,7 +117,25 @@ package enum DeviceInputParser {
         return DeviceFields(
             id: id, addresses: reader.addresses, user: reader.texts[.user], tags: unique(reader.tags[.tags]),
             zone: reader.texts[.zone], lang: reader.texts[.lang], platform: reader.texts[.platform],
-            app: reader.texts[.app], os: reader.texts[.os], model: reader.texts[.model])
+            app: reader.texts[.app], os: reader.texts[.os], model: reader.texts[.model],
+            times: try times(reader))
+    }
+
+    /// The times that an import keeps; nil if the input has none.
+    private static func times(_ reader: DeviceInputReader) throws(DeviceInputError) -> DeviceTimes? {
+        guard let registered = reader.times[.registered] else {
+            for field in [DeviceField.seen, .since] where reader.has(field) {
+                throw reader.error(
+                    field, "\"\(field.rawValue)\" needs \"registered\", which only an import has")
+            }
+            guard reader.since.allSatisfy({ $0 == nil }) else {
+                throw reader.error(.addresses, "\"since\" needs \"registered\", which only an import has")
+            }
+            return nil
+        }
+        return DeviceTimes(
+            registered: registered, seenDay: reader.times[.seen].map { Int(foreign: $0 / 86_400) },
+            since: reader.since)
     }
 
     /// The tags in ascending order, each once.

@@ -7,6 +7,8 @@ struct DeviceInputReader {
     private var positions: [DeviceField: Int] = [:]
     /// The address whose fields are in the same object as `id`.
     private var address = DeviceAddressDraft()
+    /// The offset of an empty `addresses`.
+    private var isEmptyAt: Int?
     /// The offset of the outer object.
     private var start = 0
 
@@ -14,6 +16,12 @@ struct DeviceInputReader {
     private(set) var addresses: [DeviceAddress] = []
     private(set) var texts: [DeviceField: String] = [:]
     private(set) var tags: [DeviceField: [String]] = [:]
+    /// Times in Unix seconds.
+    private(set) var times: [DeviceField: Int64] = [:]
+    /// For each address, its field `since`.
+    private(set) var since: [Int64?] = []
+    /// The address of the field `invalid`.
+    private(set) var invalid: DeviceAddress?
 
     init(_ bytes: UnsafeRawBufferPointer, rules: DeviceInputRules) {
         (values, self.rules) = (DeviceValueReader(bytes, rules: rules), rules)
@@ -45,7 +53,10 @@ struct DeviceInputReader {
         switch field {
         case .id: id = try values.id()
         case .user, .forgetUser: texts[field] = try values.user()
-        case .token, .service, .environment, .kind:
+        case .registered, .at: times[field] = try values.time()
+        case .seen: times[field] = try values.day()
+        case .invalid: try readInvalid()
+        case .token, .service, .environment, .kind, .since:
             var address = address
             try readAddressField(field, &address)
             self.address = address
@@ -107,10 +118,27 @@ extension DeviceInputReader {
             count += 1
         }
         values.path = field
-        guard count > 0 else {
-            throw values.error(
+        isEmptyAt = count == 0 ? position : nil
+    }
+
+    /// Checks that only a device with the field `registered` has no address.
+    func checkAddresses() throws(DeviceInputError) {
+        guard let position = isEmptyAt, !has(.registered) else { return }
+        throw DeviceInputError(
+            field: DeviceField.addresses.rawValue, position: position,
+            reason:
                 "\"addresses\" is empty; a device needs at least one; to remove it, send \"remove\": true",
-                at: position)
+            device: id)
+    }
+
+    /// Reads a token that the gateway refused, in the app's environment.
+    private mutating func readInvalid() throws(DeviceInputError) {
+        let position = values.position
+        let text = try values.text(mustBe: "a string of hex digits")
+        do throws(DeviceToken.Fault) {
+            invalid = try DeviceAddressDraft().address(text, defaultEnvironment: rules.environment)
+        } catch {
+            throw values.error("\"\(values.path)\" is wrong: \(error.description)", at: position)
         }
     }
 
@@ -139,6 +167,7 @@ extension DeviceInputReader {
         case .service: address.service = try values.word()
         case .environment: address.environment = try values.word()
         case .kind: address.kind = try values.word()
+        case .since: address.since = try values.time()
         default:
             let position = values.position
             address.token = (try values.text(mustBe: "a string of hex digits"), position)
@@ -168,5 +197,6 @@ extension DeviceInputReader {
                 "\"\(values.path)\" is the token of an earlier address of this device", at: position)
         }
         addresses.append(address)
+        since.append(draft.since)
     }
 }

@@ -75,6 +75,25 @@ struct DeviceValueReader {
         return language
     }
 
+    /// Reads a time in Unix seconds.
+    mutating func time() throws(DeviceInputError) -> Int64 {
+        let rule = "a time in whole Unix seconds"
+        guard try kind() == .number else { throw try wrong(rule) }
+        let start = position
+        guard let time = try? scanner.integer(), (0...JobLimits.lastSecond).contains(time) else {
+            throw error("\"\(path)\" must be \(rule)", at: start)
+        }
+        return time
+    }
+
+    /// Reads a date such as `2026-11-24`, and returns its start in Unix seconds.
+    mutating func day() throws(DeviceInputError) -> Int64 {
+        let date = try text(mustBe: "a date such as \"2026-11-24\"") {
+            $0.utf8.count == 10 && (TimeText.moment($0) ?? -1) >= 0
+        }
+        return (TimeText.moment(date) ?? 0) / 1000
+    }
+
     /// Reads `true`.
     mutating func readTrue() throws(DeviceInputError) {
         guard try kind() == .boolean, scanner.bytes[position] == UInt8(ascii: "t") else {

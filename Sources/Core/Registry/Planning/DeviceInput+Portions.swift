@@ -6,7 +6,7 @@ extension DeviceInput {
     package var needsMemory: Bool {
         switch self {
         case .set, .change: true
-        case .remove, .forget: false
+        case .remove, .forget, .invalidate: false
         }
     }
 
@@ -32,7 +32,7 @@ extension DeviceInput {
         case .set(let fields):
             1 + fields.tags.count / 16 + fields.addresses.reduce(0) { $0 + $1.bytes.count } / 512
         case .change(_, let add, let remove): 1 + (add.count + remove.count) / 16
-        case .remove: 1
+        case .remove, .invalidate: 1
         case .forget: 100
         }
     }

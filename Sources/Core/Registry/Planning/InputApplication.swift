@@ -25,8 +25,11 @@ struct InputApplication {
             switch input {
             case .set(let fields): try set(fields)
             case .change(let id, let add, let remove): try change(id, add, remove)
-            case .remove(let id): try remove(id)
+            case .remove(let id, let day): try remove(id, seenUntil: day)
             case .forget(let user): try forget(user)
+            case .invalidate(let address, let time):
+                try checkReadable(EntryKey(.token, RegistryHash(address), keys))
+                devices.leave(address) { $0.since <= time }
             }
             return .applied
         } catch {
@@ -59,7 +62,7 @@ struct InputApplication {
             guard let ordinal = ordinals[id.partition].take() else { throw .partitionFull }
             place = DevicePlace(partition: id.partition, ordinal: ordinal)
         }
-        for address in record.addresses { devices.leave(address.address, except: place) }
+        for address in record.addresses { devices.leave(address.address, except: place) { _ in true } }
         for key in EntryKey.entries(of: record, keys) where !(places(in: key).contains(place)) {
             added[key, default: []].append(place)
         }
@@ -81,10 +84,11 @@ struct InputApplication {
         devices.set(record, at: place)
     }
 
-    private mutating func remove(_ id: String) throws(DeviceRefusal) {
-        guard let place = devices.place(ofDevice: id) else {
+    private mutating func remove(_ id: String, seenUntil day: Int?) throws(DeviceRefusal) {
+        guard let place = devices.place(ofDevice: id), let record = devices.current[place] else {
             return try checkReadable(EntryKey(.id, RegistryHash(id: id), keys))
         }
+        guard record.lastSeenDay <= day ?? .max else { return }
         devices.remove(at: place)
     }
 

@@ -39,9 +39,9 @@ struct InputReads {
             case .set(let fields):
                 named.insert(EntryKey(.id, RegistryHash(id: fields.id), keys))
                 if let user = fields.user { named.insert(EntryKey(.user, RegistryHash(id: user), keys)) }
-            case .change(let id, _, _), .remove(let id):
+            case .change(let id, _, _), .remove(let id, _):
                 named.insert(EntryKey(.id, RegistryHash(id: id), keys))
-            case .forget: break
+            case .forget, .invalidate: break
             }
         }
         return PlannedRead.entries(named, before)

@@ -45,17 +45,15 @@ struct PlannedBitmaps {
         bitmaps[partition]?[key]?.setLength(length)
     }
 
-    /// - Returns: false unless `bytes` is a chunk.
-    mutating func setContent(_ bytes: [UInt8], of key: BitsKey, in partition: Int) -> Bool {
-        bitmaps[partition]?[key]?.setContent(bytes) ?? true
+    mutating func setContent(_ bytes: [UInt8], of key: BitsKey, in partition: Int) {
+        bitmaps[partition]?[key]?.setContent(bytes)
     }
 
-    /// A bitmap whose length is neither that of a sparse nor that of a dense chunk; nil if there is none.
-    var damaged: (partition: Int, key: BitsKey)? {
-        for (partition, all) in bitmaps {
-            if let damaged = all.first(where: { $0.value.isDamaged }) { return (partition, damaged.key) }
+    /// The bitmaps that do not change, because they are damaged in Redis. The lengths and contents must be known.
+    var damaged: [(partition: Int, key: RegistryKey)] {
+        bitmaps.sorted { $0.key < $1.key }.flatMap { partition, all in
+            all.filter(\.value.isSkipped).keys.sorted().map { (partition, $0.key) }
         }
-        return nil
     }
 
     /// The commands that carry out the changes of a step in a partition. Call this method once for each step, in the

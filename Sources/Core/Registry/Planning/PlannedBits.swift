@@ -31,27 +31,27 @@ struct PlannedBits {
     /// The content, if it was read or written.
     private var content: OrdinalChunk?
 
+    /// Whether the bitmap in Redis is damaged. A damaged bitmap does not change, so that a check of the registry finds it.
+    private(set) var isSkipped = false
+
     private static let denseLength = OrdinalChunk.size / 8
 
     mutating func add(_ change: Change, in step: PlanStep) { changes[step, default: []].append(change) }
 
-    mutating func setLength(_ length: Int) { self.length = length }
-
-    /// - Returns: false unless `bytes` is a chunk.
-    mutating func setContent(_ bytes: [UInt8]) -> Bool {
-        content = OrdinalChunk(bytes: bytes)
-        return content != nil
+    mutating func setLength(_ length: Int) {
+        self.length = length
+        isSkipped =
+            length != Self.denseLength && (!length.isMultiple(of: 2) || length / 2 > OrdinalChunk.sparseLimit)
     }
 
-    /// Whether the length is neither that of a sparse nor that of a dense chunk.
-    var isDamaged: Bool {
-        length != Self.denseLength
-            && (!length.isMultiple(of: 2) || length / 2 > OrdinalChunk.sparseLimit)
+    mutating func setContent(_ bytes: [UInt8]) {
+        content = OrdinalChunk(bytes: bytes)
+        if content == nil { isSkipped = true }
     }
 
     /// Whether the content must be read before the changes can be written.
     var needsContent: Bool {
-        guard length > 0, length != Self.denseLength else { return false }
+        guard length > 0, length != Self.denseLength, !isSkipped else { return false }
         let all = changes.values.joined()
         return all.contains { !$0.isSet || !$0.isNew } || length / 2 + all.count > OrdinalChunk.sparseLimit
     }
@@ -59,7 +59,7 @@ struct PlannedBits {
     /// The command that carries out the changes of a step; nil if there are none. Call this method once for each step,
     /// in the order of the steps.
     mutating func write(_ step: PlanStep, _ key: String) -> [PartitionChange] {
-        guard let changes = changes[step] else { return [] }
+        guard let changes = changes[step], !isSkipped else { return [] }
         if length == Self.denseLength { return writeDense(changes, key) }
         if content == nil, length == 0 { content = OrdinalChunk() }
         if var chunk = content {

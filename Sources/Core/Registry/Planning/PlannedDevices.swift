@@ -46,11 +46,16 @@ struct PlannedDevices {
         if let user = record.user { byUser[Array(user.utf8)]?.remove(place) }
     }
 
-    /// Removes the address from all devices except the device at `place`.
-    mutating func leave(_ address: DeviceAddress, except place: DevicePlace) {
+    /// Removes the address from all devices except the device at `place`, where `isOld` is true for the device's address.
+    mutating func leave(
+        _ address: DeviceAddress, except place: DevicePlace? = nil,
+        where isOld: (DeviceRecord.Address) -> Bool
+    ) {
         let identity = address.identity
         for owner in byAddress[identity] ?? [] where owner != place {
-            guard var record = current[owner] else { continue }
+            guard var record = current[owner],
+                record.addresses.contains(where: { $0.address.identity == identity && isOld($0) })
+            else { continue }
             record.leave(address: identity)
             set(record, at: owner)
         }

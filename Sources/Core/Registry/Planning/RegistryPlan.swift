@@ -24,8 +24,8 @@ package struct RegistryPlan {
     /// The records that change, by partition.
     private var records: [Int: [RecordChange]] = [:]
     private var names: [AttributeNames]
-    /// The index entries by which the inputs find devices that they do not name: the devices of forgotten users, and the former
-    /// devices of addresses.
+    /// The index entries by which the inputs find devices that they do not name: the devices of forgotten users, and the devices
+    /// of addresses.
     private let finding: Set<EntryKey>
 
     /// The result of each input, in order. Empty until the plan has read the devices.
@@ -52,6 +52,7 @@ package struct RegistryPlan {
                 case .set(let fields):
                     fields.addresses.map { EntryKey(.token, RegistryHash($0), keys) }
                 case .forget(let user): [EntryKey(.user, RegistryHash(id: user), keys)]
+                case .invalidate(let address, _): [EntryKey(.token, RegistryHash(address), keys)]
                 case .change, .remove: []
                 }
             })
@@ -77,6 +78,9 @@ package struct RegistryPlan {
         pending = []
         try advance()
     }
+
+    /// The bitmaps that the plan does not change, because they are damaged. The plan must be complete.
+    package var damagedBitmaps: [(partition: Int, key: RegistryKey)] { bitmaps.damaged }
 
     /// The changes of a step: at most one element a partition. The plan must be complete.
     package func changes(of step: PlanStep) -> [PlannedChanges] { steps[step] ?? [] }
@@ -106,8 +110,7 @@ extension RegistryPlan {
             entries.plan(devices, kept: finding, keys)
             indexes = PlannedIndexes(entries, before, keys)
             planBits()
-        case .sizes:
-            if let (partition, key) = bitmaps.damaged { throw .bits(partition: partition, key: key.key) }
+        case .sizes: break
         case .bitmaps: writeSteps()
         case .planned: return
         }
@@ -135,9 +138,7 @@ extension RegistryPlan {
         case (.length(let key), .length(let length)):
             bitmaps.setLength(length, of: key, in: read.read.partition)
         case (.content(let key), .string(let bytes)):
-            guard bitmaps.setContent(bytes, of: key, in: read.read.partition) else {
-                throw .bits(partition: read.read.partition, key: read.read.key)
-            }
+            bitmaps.setContent(bytes, of: key, in: read.read.partition)
         default: throw .reply(read.read)
         }
     }

@@ -39,6 +39,4 @@ package enum RegistryPlanError: Error, Equatable, Sendable {
     case stale(partition: Int, version: Int)
     /// The reply has a form that this read cannot have.
     case reply(RegistryRead)
-    /// The key is neither a sparse nor a dense chunk of bits.
-    case bits(partition: Int, key: RegistryKey)
 }

@@ -1,13 +1,25 @@
 /// Everything that the registry knows about a device. Indexes and bitmaps are derived from records.
 package struct DeviceRecord: Equatable, Sendable {
-    /// An address of the device, and the time since which the device has the address.
+    /// An address of the device, and the time of the last registration with the address.
     package struct Address: Equatable, Sendable {
         package let address: DeviceAddress
-        /// In Unix seconds.
+        /// The time of the last registration with the address, in Unix seconds. A registration within
+        /// ``refreshSeconds`` after this time does not change it.
         package let since: Int64
 
         package init(_ address: DeviceAddress, since: Int64) {
             (self.address, self.since) = (address, since)
+        }
+
+        /// A device that registers repeatedly within this time does not change its record each time.
+        package static let refreshSeconds: Int64 = 60
+
+        /// The time of the address after a registration at the time `now`.
+        ///
+        /// - Parameter old: the time before the registration; nil if the device did not have the address.
+        static func since(_ old: Int64?, now: Int64) -> Int64 {
+            guard let old, now - old < refreshSeconds else { return now }
+            return old
         }
     }
 
@@ -68,11 +80,14 @@ package struct DeviceRecord: Equatable, Sendable {
     ///   - now: the time of the registration in Unix seconds.
     package init(_ fields: DeviceFields, replacing old: DeviceRecord?, now: Int64) {
         var addresses: [Address] = []
-        for address in fields.addresses {
+        let times = fields.times
+        let since = times.map { $0.since + [Int64?](repeating: nil, count: fields.addresses.count) }
+        for (index, address) in fields.addresses.enumerated() {
             let identity = address.identity
             if addresses.contains(where: { $0.address.identity == identity }) { continue }
             let known = old?.addresses.first { $0.address.identity == identity }
-            addresses.append(Address(address, since: known?.since ?? now))
+            let kept = times.map { min(since?[index] ?? $0.registered, now) }
+            addresses.append(Address(address, since: kept ?? Address.since(known?.since, now: now)))
         }
         var details: [Detail: String] = [:]
         details[.zone] = fields.zone
@@ -83,8 +98,9 @@ package struct DeviceRecord: Equatable, Sendable {
         details[.model] = fields.model
         self.init(
             id: fields.id, user: fields.user, addresses: addresses, tags: fields.tags, details: details,
-            registered: old?.registered ?? now,
-            lastSeenDay: max(old?.lastSeenDay ?? 0, Self.day(of: now)))
+            registered: times.map { min($0.registered, now) } ?? old?.registered ?? now,
+            lastSeenDay: max(
+                old?.lastSeenDay ?? 0, min(times?.seenDay ?? .max, Self.day(of: now))))
     }
 
     /// Ids and users are compared by their bytes, as in the indexes.

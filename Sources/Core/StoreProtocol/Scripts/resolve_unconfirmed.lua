@@ -34,6 +34,7 @@ if op ~= 'discard' then
         local isRead, parts = pcall(cmsgpack.unpack, bytes)
         if isRead and is_kept_suppression(parts) then
             last[parts[1]] = suppress(parts[1], parts[2], most)
+            report_invalid(parts[2])
             if parts[4] then add_event(parts[4], stamp, unpack(parts, 5)) end
         end
     end

@@ -328,7 +328,22 @@ end
 local last, unproven = {}, {}
 local function suppress_token(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
-    if is_guarded(record) and not isScreened then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
+    if is_guarded(record) and not isScreened then
+        unproven[#unproven + 1] = nn .. ' ' .. last[nn]
+    else
+        report_invalid(record)
+    end
+end
+
+-- Reports the tokens of the first records in `unproven`, before these records leave the list: the guard can no longer withdraw
+-- them. `stop` is the index of the last record.
+local function report_proven(stop)
+    if redis.pcall('EXISTS', P .. 'registry') ~= 1 then return end
+    for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, stop)) do
+        local nn, id = place:match('^(%d+) (.+)$')
+        local found = nn and redis.pcall('XRANGE', P .. 'suppressed:' .. nn, id, id)
+        if found and not found.err and found[1] then report_invalid(found[1][2][2]) end
+    end
 end
 
 -- Withdraws the suppressions of the last thousand responses. Calls f(NN, record) for each suppression.
@@ -361,8 +376,10 @@ local function apply_guard()
         -- `bad` is an estimate, because the order of the responses in a call is unknown. So the ids of the last 2 × `bad` records
         -- are kept for a withdrawal.
         if bad > 0 then
+            report_proven(-2 * math.ceil(bad) - 1)
             call('LTRIM', P .. 'unproven', -2 * math.ceil(bad), -1)
         elseif hadBad then
+            report_proven(-1)
             call('DEL', P .. 'unproven')
         end
         if state == 'held' or screen_holds then call('LTRIM', UNCONFIRMED, -MOST_UNCONFIRMED, -1) end

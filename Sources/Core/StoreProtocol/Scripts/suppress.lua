@@ -18,7 +18,10 @@ for k = 5, i - 2, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
 local stamp, last, count = string.format('%d', now()), {}, tonumber(ARGV[i])
 i = i + 1
 for _ = 1, count do
-    if ARGV[i + 1] ~= '' then last[ARGV[i]] = suppress(ARGV[i], ARGV[i + 1], ARGV[1]) end
+    if ARGV[i + 1] ~= '' then
+        last[ARGV[i]] = suppress(ARGV[i], ARGV[i + 1], ARGV[1])
+        report_invalid(ARGV[i + 1])
+    end
     i = i + 2
     i = ARGV[i] == '0' and i + 1 or add_next_event(stamp, i)
 end

@@ -34,8 +34,8 @@ extension DeviceInput {
     fileprivate var device: String? {
         switch self {
         case .set(let fields): fields.id
-        case .change(let id, _, _), .remove(let id): id
-        case .forget: nil
+        case .change(let id, _, _), .remove(let id, _): id
+        case .forget, .invalidate: nil
         }
     }
 }

@@ -19,11 +19,13 @@ package import StoreProtocol
 
     private let connection: RedisConnection
     private let app: AppStore
+    private let log: Logger
     private let calls: RegistryCalls
     /// A random text with which the names of this writer's calls begin, so that no call of another writer has the same
     /// name.
     private let name: String
     private var namedCalls = 0
+    private var damaged = RefusedValueLog()
     private var registry: (keys: RegistryKeys, stores: [AppStore])?
     /// The state of each partition in Redis; nil if the state is unknown and must be read.
     private var partitions: [PartitionCache]?
@@ -38,6 +40,7 @@ package import StoreProtocol
         self.app = AppStore(app: app, connection: connection)
         var log = log
         log[metadataKey: "app"] = "\(app)"
+        self.log = log
         calls = RegistryCalls(connection, log: log)
         name = String(UInt64.random(in: .min ... .max), radix: 36)
     }
@@ -105,6 +108,7 @@ package import StoreProtocol
             partitions = nil
             do throws(StoreError) {
                 let plan = try await plan(inputs, registry, caches, reusableBefore)
+                report(plan.damagedBitmaps)
                 guard try await carryOut(plan, registry) else { continue }
                 partitions = plan.after
                 return plan.results
@@ -114,6 +118,17 @@ package import StoreProtocol
             }
         }
         throw .stale(version: version)
+    }
+
+    /// Logs damaged bitmaps, each at most once in ten minutes.
+    private func report(_ bitmaps: [(partition: Int, key: RegistryKey)]) {
+        for (partition, key) in bitmaps {
+            let name = "partition \(partition), \(key.suffix)"
+            guard damaged.shouldReport(at: name, now: .now) else { continue }
+            log.error(
+                "a bitmap of the registry is damaged and no longer changes: run pushfarm debug fsck",
+                metadata: ["bitmap": "\(name)"])
+        }
     }
 
     private func plan(
