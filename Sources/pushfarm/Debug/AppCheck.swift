@@ -1,4 +1,5 @@
 import EventLoop
+import RedisClient
 import StoreProtocol
 
 /// Checks the accounting of one app, and repairs it.
@@ -31,7 +32,20 @@ import StoreProtocol
     /// The faults as texts, or empty when the accounting is exact.
     func faults() async throws(CommandFailure) -> [String] {
         let wrong = try await wrongTypes()
-        return wrong.isEmpty ? try await faults(unsettled()) : wrong
+        return try await (wrong.isEmpty ? faults(unsettled()) : wrong) + registryFaults()
+    }
+
+    /// The faults of the app's registry. The farm changes the registry while the check reads it, so a fault counts only if
+    /// several checks find it, or if the registry did not change during the check.
+    private func registryFaults() async throws(CommandFailure) -> [String] {
+        let reader = try await client.registry(of: app)
+        var common: [String]?
+        for _ in 0..<Self.passes {
+            let result = try await client.read { () throws(StoreError) in try await reader.check() }
+            common = common.map { $0.filter(result.faults.contains) } ?? result.faults
+            guard result.hasChanged, common?.isEmpty == false else { break }
+        }
+        return (common ?? []).map { "registry: \($0)" }
     }
 
     /// The number of unreadable reports and job records whose original data Redis keeps.

@@ -4,15 +4,18 @@ import EventLoop
 struct FsckCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
-        abstract: "Checks that the counts of all pushes and jobs add up.",
+        abstract: "Checks the counts of pushes and jobs, and stored devices.",
         discussion: """
+            The command checks that the counts of all pushes and jobs add up. It also
+            compares the records of stored devices with their indexes, bitmaps and counts.
             The farm may run during the check. The exit status is 1 when the check finds
             errors.
 
             With --repair, the command returns sendable pushes to their queue, quarantines
             unreadable data, and fails lost pushes with the reason "lost", so that no push
             stays open forever. The quarantined data is kept, and "pushfarm status" reports
-            it until the option --drop-unreadable deletes it.
+            it until the option --drop-unreadable deletes it. The option --repair does not
+            repair stored devices.
 
             Example:
               pushfarm debug fsck

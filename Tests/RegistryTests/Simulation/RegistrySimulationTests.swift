@@ -63,6 +63,10 @@ struct RegistrySimulation {
         while try !apply(inputs) { hasCrashed = true }
         let audit = try RegistryAudit(registry)
         try audit.checkAgreement()
+        if profile.fieldBits == .max {
+            let faults = RegistryCheckTests.faults(of: registry)
+            try BrokenInvariant.unless(faults.isEmpty, "the check reports \(faults)")
+        }
         let found = Dictionary(
             audit.records.values.map { ($0.id, DeviceFields($0)) }, uniquingKeysWith: { first, _ in first })
         try BrokenInvariant.unless(found == model.devices, "\(inputs)\n\(found)\n\(model.devices)")
@@ -109,7 +113,11 @@ struct RegistrySimulation {
         }
         switch late[index].applyOne(&registry, &random) {
         case .done: late.remove(at: index)
-        case .working, .stale: lateCalls += 1
+        case .working: lateCalls += 1
+        case .stale:
+            // A real writer ends its plan, too.
+            lateCalls += 1
+            late.remove(at: index)
         }
         try BrokenInvariant.unless(registry.partitions == before, "a late writer changed the registry")
         if late.count > 4 { late.removeFirst() }
@@ -120,6 +128,9 @@ struct RegistrySimulation {
         switch random.int(in: 0...19) {
         case 0: return .forget(user: user())
         case 1...3: return .remove(id: id)
+        case 7...8:
+            let address = DeviceAddress(bytes: [UInt8(random.int(in: 1...profile.ids))])
+            return .invalidate(address, at: random.chance(4) ? 0 : 1 << 40)
         case 4...6: return .change(id: id, addTags: tags(), removeTags: tags())
         default:
             let addresses = (0..<random.int(in: 0...2)).map { _ in

@@ -5,8 +5,10 @@ import PushModel
 ///
 /// The value is XXH64 with seed 0. The partition is the value modulo the number of partitions. The field of an index entry is the
 /// six highest bytes, and the bucket depends on these six bytes only, so that a bucket can be divided without reading records.
-package struct RegistryHash: Hashable, Sendable {
+package struct RegistryHash: Hashable, Comparable, Sendable {
     private let value: UInt64
+
+    package static func < (one: Self, other: Self) -> Bool { one.value < other.value }
 
     package init(_ bytes: [UInt8]) { value = XXH64.hash(bytes, seed: 0) }
 

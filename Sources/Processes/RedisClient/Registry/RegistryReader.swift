@@ -70,25 +70,39 @@ package import StoreProtocol
     /// Sends commands in one pipeline and waits for all replies, in the order of the commands.
     /// - Throws: the first error; an error reply of Redis counts as an error.
     func replies(_ commands: [RESPCommand]) async throws(StoreError) -> [RESPValue] {
+        var replies: [RESPValue] = []
+        replies.reserveCapacity(commands.count)
+        for result in await send(commands) {
+            do { replies.append(try result.get()) } catch { throw .redis(error) }
+        }
+        return replies
+    }
+
+    /// Sends commands in one pipeline and waits for all replies, in the order of the commands.
+    /// - Returns: nil for a command that Redis refused, for example because its key has the wrong type.
+    func results(_ commands: [RESPCommand]) async throws(StoreError) -> [RESPValue?] {
+        var replies: [RESPValue?] = []
+        for result in await send(commands) {
+            do { replies.append(try result.get()) } catch {
+                guard case .refused = error else { throw .redis(error) }
+                replies.append(nil)
+            }
+        }
+        return replies
+    }
+
+    private func send(_ commands: [RESPCommand]) async -> [Result<RESPValue, RedisError>] {
         guard !commands.isEmpty else { return [] }
-        let result: Result<[RESPValue], RedisError> = await withCheckedContinuation { continuation in
-            var replies: [RESPValue] = []
-            replies.reserveCapacity(commands.count)
-            var failure: RedisError?
+        return await withCheckedContinuation { continuation in
+            var results: [Result<RESPValue, RedisError>] = []
+            results.reserveCapacity(commands.count)
             for command in commands {
                 connection.send(command) { result in
-                    switch result {
-                    case .success(let reply): replies.append(reply)
-                    case .failure(let error):
-                        failure = failure ?? error
-                        replies.append(.null)
-                    }
-                    guard replies.count == commands.count else { return }
-                    continuation.resume(returning: failure.map { .failure($0) } ?? .success(replies))
+                    results.append(result)
+                    if results.count == commands.count { continuation.resume(returning: results) }
                 }
             }
         }
-        do { return try result.get() } catch { throw .redis(error) }
     }
 
     func command(
