@@ -55,4 +55,42 @@ import Testing
         #expect(shown.output.contains("unknown recipients"), "\(shown)")
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
+
+    @Test func `while another Redis with the registry is stopped, jobs with tokens pass jobs with users`()
+        async throws
+    {
+        let other = try RedisServer(scratch: [])
+        let registry = try BlockingRedisClient(other.socket, waitsForServer: true)
+        let farm = try await Farm(Farm.Options(appLines: ["registry: unix://\(other.socket)"]))
+        _ = try await farm.ready()
+        let tokens = Tokens.make(40, seed: 22)
+        let client = try farm.redis.client()
+        func finished() async throws {
+            try await eventually("all devices are registered", within: .seconds(60)) {
+                try ["devices", "devices_taken"].allSatisfy {
+                    try client.run("LLEN", "{pushfarm:demo}:\($0)").integer == 0
+                }
+            }
+        }
+        try client.run(["RPUSH", "{pushfarm:demo}:devices"] + Self.inputs(Array(tokens[..<20])))
+        try await finished()
+        #expect(try client.run("KEYS", "{pushfarm:demo:r*").array?.isEmpty == true)
+        #expect(try registry.run("KEYS", "{pushfarm:demo:r*").array?.isEmpty == false)
+        let shown = try await farm.run(
+            "devices", "show", "d-1", "--app", "demo", "--config", farm.configurationFile())
+        #expect(shown.status == 0 && shown.output.contains(tokens[1]), "\(shown)")
+
+        other.process.signal(SIGSTOP)
+        try farm.push(#"{"id":"chat","users":["u-0","u-9"],\#(Self.payload)}"#)
+        try client.run(["RPUSH", "{pushfarm:demo}:devices"] + Self.inputs(tokens))
+        try farm.push([Job(id: "plain", tokens: Array(tokens[20...]))])
+        #expect(try await farm.finished("plain").delivered == 20)
+        #expect(try client.run("EXISTS", "{pushfarm:demo}:job:chat").integer == 0)
+        other.process.signal(SIGCONT)
+        let chat = try await farm.finished("chat")
+        #expect(chat.delivered >= 3 && chat.delivered + 3 * chat.unknownRecipients == 6, "\(chat)")
+        try await finished()
+        let fsck = try await farm.run("debug", "fsck", "--config", farm.configurationFile())
+        #expect(fsck.status == 0, "\(fsck)")
+    }
 }

@@ -47,7 +47,8 @@ extension IntakeOrder: ControlMessage {
     }
 }
 
-/// The settings that the intake needs to split an app's jobs into batches. The settings contain no secrets.
+/// The settings that the intake needs for an app's jobs and devices. The only secret that they contain is the password of the
+/// registry's Redis.
 package struct IntakeSetup: Equatable, Sendable {
     package var name: String
     /// The app's topic. For some push types, a suffix is added to the topic.
@@ -64,6 +65,8 @@ package struct IntakeSetup: Equatable, Sendable {
     package var topics: [String]?
     /// Whether a device's address without an environment belongs to the sandbox.
     package var isSandbox: Bool
+    /// The URL, with its password, of the Redis with the app's registry of devices; empty: the farm's Redis.
+    package var registry: String
     /// The maximum number of job records of finished jobs to keep.
     package var jobRecords: UInt64
     /// How many seconds to keep the job record of a finished job.
@@ -71,13 +74,14 @@ package struct IntakeSetup: Equatable, Sendable {
 
     package init(
         name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, maxPayloadBytes: UInt32 = 0,
-        hasOneTopic: Bool = false, topics: [String]? = nil, isSandbox: Bool = false, jobRecords: UInt64,
+        hasOneTopic: Bool = false, topics: [String]? = nil, isSandbox: Bool = false, registry: String = "",
+        jobRecords: UInt64,
         jobRecordSeconds: UInt64
     ) {
         (self.name, self.topic) = (name, topic)
         (self.maxJobBytes, self.maxTokens) = (maxJobBytes, maxTokens)
         (self.maxPayloadBytes, self.hasOneTopic, self.topics) = (maxPayloadBytes, hasOneTopic, topics)
-        self.isSandbox = isSandbox
+        (self.isSandbox, self.registry) = (isSandbox, registry)
         (self.jobRecords, self.jobRecordSeconds) = (jobRecords, jobRecordSeconds)
     }
 }
@@ -85,12 +89,12 @@ package struct IntakeSetup: Equatable, Sendable {
 extension IntakeSetup: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(name, topic, maxJobBytes, maxTokens, maxPayloadBytes)
-        writer.write(hasOneTopic, topics, isSandbox, jobRecords, jobRecordSeconds)
+        writer.write(hasOneTopic, topics, isSandbox, registry, jobRecords, jobRecordSeconds)
     }
 
     package init(from reader: inout ControlReader) throws(ControlError) {
         (name, topic, maxJobBytes, maxTokens, maxPayloadBytes) = try reader.readAll()
-        (hasOneTopic, topics, isSandbox, jobRecords, jobRecordSeconds) = try reader.readAll()
+        (hasOneTopic, topics, isSandbox, registry, jobRecords, jobRecordSeconds) = try reader.readAll()
     }
 }
 

@@ -39,13 +39,17 @@ import StoreProtocol
     private var isOneByOne = true
     private let leased: LeasedTask
 
-    init(_ context: IntakeContext, _ setup: IntakeSetup, limits: StepLimits = StepLimits()) {
+    /// - Parameter registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
+    init(
+        _ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection? = nil,
+        limits: StepLimits = StepLimits()
+    ) {
         (self.context, self.setup, self.limits) = (context, setup, limits)
         var log = context.log
         log[metadataKey: "app"] = "\(setup.name)"
         self.log = log
         store = AppStore(app: setup.name, connection: context.redis)
-        lookups = RecipientLookups(context, setup, log: log)
+        lookups = RecipientLookups(context, setup, registry: registry ?? context.redis, log: log)
         watcher = InboxWatcher(
             app: setup.name, settings: context.redis.settings, NextJob(timeout: WatchTimes.longest))
         leased = LeasedTask { [watcher] in watcher.close() }
@@ -70,9 +74,9 @@ import StoreProtocol
     }
 
     /// Applies the setup to jobs that are parsed from now on.
-    func apply(_ setup: IntakeSetup) {
+    func apply(_ setup: IntakeSetup, registry: RedisConnection? = nil) {
         self.setup = setup
-        lookups.apply(setup)
+        lookups.apply(setup, registry: registry ?? context.redis)
     }
 
     /// Uses this fencing token for all further steps; nil stops the work.

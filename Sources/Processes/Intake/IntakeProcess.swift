@@ -18,6 +18,9 @@ package import Supervision
     private var context: IntakeContext?
     private var apps: [String: AppIntake] = [:]
     private var devices: [String: DeviceIntake] = [:]
+    /// The last fencing token of each app.
+    private var tokens: [String: FenceToken] = [:]
+    private var registries: RegistryConnections?
     private var heartbeat: Timer?
     private var heartbeats = 0
 
@@ -35,6 +38,7 @@ package import Supervision
         let status = await life.run()
         heartbeat?.stop()
         context?.redis.close()
+        registries?.close()
         return status
     }
 
@@ -46,6 +50,7 @@ package import Supervision
         case .forget(let name): forget(name)
         case .fence(let app, let bytes):
             let token = bytes.isEmpty ? nil : FenceToken(bytes)
+            tokens[app] = token
             apps[app]?.setToken(token)
             devices[app]?.setToken(token)
         case .logLevel(let level): life.logging.setLevel(level)
@@ -64,6 +69,7 @@ package import Supervision
             return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
+        registries = RegistryConnections(farm: connection, authority: authority, name: name, log: log)
         let context = IntakeContext(redis: connection, shards: shards, log: log) { [unowned self] notice in
             send(notice)
         }
@@ -86,24 +92,34 @@ package import Supervision
     }
 
     private func configure(_ setup: IntakeSetup) {
-        guard let context, !life.isFinishing else { return }
-        let rules = DeviceInputRules(environment: setup.isSandbox ? .sandbox : .production)
-        if let app = apps[setup.name] {
-            app.apply(setup)
-            devices[setup.name]?.use(rules)
-            return
+        guard let context, let registries, !life.isFinishing else { return }
+        let connection = registries.connection(setup.registry)
+        let old = apps[setup.name]
+        if let old {
+            let hasMoved = old.setup.registry != setup.registry
+            old.apply(setup, registry: connection)
+            devices[setup.name]?.use(DeviceInputRules(setup))
+            guard hasMoved else { return }
+        } else {
+            let app = AppIntake(context, setup, registry: connection)
+            apps[setup.name] = app
+            app.start()
         }
-        let app = AppIntake(context, setup)
-        apps[setup.name] = app
-        app.start()
-        let registry = RegistryWriter(app: setup.name, connection: context.redis, log: log)
+        let former = devices[setup.name]
+        let registry = RegistryWriter(app: setup.name, connection: connection, log: log)
         let intake = DeviceIntake(
-            context, app: setup.name, rules: rules, writer: RegistryDeviceWriter(registry))
+            context, app: setup.name, rules: DeviceInputRules(setup), writer: RegistryDeviceWriter(registry))
         devices[setup.name] = intake
-        intake.start()
+        intake.setToken(tokens[setup.name])
+        Loop.task {
+            // The former device intake must not apply inputs to the former registry any more.
+            await former?.stop()
+            if self.devices[setup.name] === intake { intake.start() }
+        }
     }
 
     private func forget(_ name: String) {
+        tokens[name] = nil
         let (app, intake) = (apps.removeValue(forKey: name), devices.removeValue(forKey: name))
         Loop.task {
             await app?.stop()
@@ -128,6 +144,12 @@ package import Supervision
             for ending in endings { await ending.value }
             self.life.end()
         }
+    }
+}
+
+extension DeviceInputRules {
+    fileprivate init(_ setup: IntakeSetup) {
+        self.init(environment: setup.isSandbox ? .sandbox : .production)
     }
 }
 

@@ -8,9 +8,9 @@ extension FarmClient {
     /// Opens the registry of an app, which may be empty.
     func registry(of app: String) async throws(CommandFailure) -> RegistryReader {
         try await mustHave(app: app)
-        let redis = redis
+        let (connection, _) = try await registryConnection(of: app)
         return try await read { () throws(StoreError) in
-            try await RegistryReader.open(app: app, connection: redis)
+            try await RegistryReader.open(app: app, connection: connection)
         }
     }
 

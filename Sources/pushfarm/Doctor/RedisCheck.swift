@@ -169,9 +169,11 @@ struct RedisAccessCheck {
     func findings() async throws(CommandFailure) -> [Finding] {
         var findings: [Finding] = []
         for app in client.configuration.apps {
-            let encodings = try await client.ask { registry throws(RedisError) in
-                try await registry.recordEncodings(of: app.name)
-            }
+            let (connection, _) = try await client.registryConnection(of: app.name)
+            let encodings: [String]
+            do throws(RedisError) {
+                encodings = try await FarmRegistry(connection: connection).recordEncodings(of: app.name)
+            } catch { throw client.failure(.redis(error)) }
             if let finding = Self.finding(encodings, of: app.name) { findings.append(finding) }
         }
         return findings

@@ -10,6 +10,8 @@ import Transport
     let configuration: Configuration
     let redis: RedisConnection
     let location: RedisLocation
+    /// The connections to the registries of apps, by the app's name.
+    private let registries = OpenConnections()
     /// The address without its password.
     var redisAddress: String { location.description }
 
@@ -59,7 +61,28 @@ import Transport
         return "\npushfarm up runs with --state-dir \(named): name it here, too"
     }
 
-    func close() { redis.close() }
+    func close() {
+        redis.close()
+        registries.close()
+    }
+
+    /// The connection to the Redis with the app's registry of devices, and the address of that Redis without its password.
+    func registryConnection(
+        of app: String
+    ) async throws(CommandFailure) -> (connection: RedisConnection, address: String) {
+        guard var location = configuration.apps.first(where: { $0.name == app })?.registry else {
+            return (redis, redisAddress)
+        }
+        if let known = registries[app] { return (known, location.description) }
+        if location.usesTLS { location.caFile = configuration.redis?.caFile }
+        let connection = RedisConnection(try Self.settings(location))
+        registries[app] = connection
+        if let error = await Self.firstFailure(of: connection) {
+            let text = "\(location): \(error)"
+            throw error.isTemporary ? .temporary(text) : .failed(text)
+        }
+        return (connection, location.description)
+    }
 
     /// Starts to connect. Returns the error of the first attempt, or nil if it succeeds. A command does not wait for
     /// further attempts if Redis is unreachable.
@@ -203,5 +226,19 @@ import Transport
             throw .usage("redis_ca_file: \(error)")
         }
         return settings
+    }
+}
+
+/// Connections that are opened when a command needs them.
+@Loop private final class OpenConnections {
+    private var connections: [String: RedisConnection] = [:]
+
+    subscript(name: String) -> RedisConnection? {
+        get { connections[name] }
+        set { connections[name] = newValue }
+    }
+
+    func close() {
+        for connection in connections.values { connection.close() }
     }
 }

@@ -15,6 +15,7 @@ extension AppConfiguration {
             .init("topics", \.topics, .parsed(Topics.init), isList: true),
             .init("proxy", \.proxy, .parsed(ProxyAddress.init)),
             .init("ca_file", \.caFile, .readableFile),
+            .init("registry", \.registry, .redis),
             .init("request_timeout", \.requestTimeout, .duration(upTo: 3600)),
             .init("max_retry_after", \.maxRetryAfter, .duration(upTo: 86_400)),
             // An inbox entry is one Redis string, and Redis allows at most 512 MiB in a string.
@@ -78,6 +79,17 @@ extension BinaryGateway {
             .init("feedback", \.feedback, .parsed(HostPort.init(feedback:))),
             .init("feedback_interval", \.feedbackInterval, .duration(upTo: 30 * 86_400)),
         ]
+    }
+}
+
+extension ValueType<RedisLocation> {
+    /// The URL of a Redis. A relative socket path is relative to the folder of the file.
+    fileprivate static var redis: Self {
+        ValueType { reader, path throws(ConfigurationError) in
+            try reader.value(path) { text, folder throws(InvalidValue) in
+                try RedisLocation(text, relativeTo: folder)
+            }
+        }
     }
 }
 

@@ -64,6 +64,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var proxy: ProxyAddress?
     /// A file of trusted certificates, which replace the system's roots.
     package var caFile: String?
+    /// The Redis with the app's registry of devices; nil: the farm's Redis.
+    package var registry: RedisLocation?
     /// How long to wait for a gateway's response to a push.
     package var requestTimeout: Duration = .seconds(20)
     /// The maximum time of a gateway's Retry-After; a longer Retry-After counts as this time.

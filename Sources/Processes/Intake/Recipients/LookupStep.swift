@@ -37,7 +37,7 @@ import StoreProtocol
         await turns.begin(turn)
         defer { turns.end(turn) }
         let registry = try await retrying { () throws(StoreError) in
-            try await RegistryReader.open(app: lookups.app, connection: lookups.context.redis)
+            try await RegistryReader.open(app: lookups.app, connection: lookups.registry)
         }
         var (jobs, bytes): ([FinishAddressed.Job], Int) = ([], 0)
         for raw in taken.jobs {

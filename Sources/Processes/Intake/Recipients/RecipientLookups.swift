@@ -16,14 +16,16 @@ import StoreProtocol
     /// The unique name of this process.
     let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private(set) var setup: IntakeSetup
+    /// The connection to the Redis with the app's registry.
+    private(set) var registry: RedisConnection
     private let work: LeasedTask
     private let event: AsyncEvent
 
     /// The time after which the waiting jobs are read even if no job was set aside.
     private static let longestWait = Duration.seconds(5)
 
-    init(_ context: IntakeContext, _ setup: IntakeSetup, log: Logger) {
-        (self.context, self.setup, self.log) = (context, setup, log)
+    init(_ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection, log: Logger) {
+        (self.context, self.setup, self.registry, self.log) = (context, setup, registry, log)
         store = AppStore(app: setup.name, connection: context.redis)
         let event = AsyncEvent()
         self.event = event
@@ -44,7 +46,9 @@ import StoreProtocol
     func stop() async { await work.stop() }
 
     /// Applies the setup to the next look-ups.
-    func apply(_ setup: IntakeSetup) { self.setup = setup }
+    func apply(_ setup: IntakeSetup, registry: RedisConnection) {
+        (self.setup, self.registry) = (setup, registry)
+    }
 
     /// Uses this fencing token for all further calls; nil stops the work.
     func setToken(_ token: FenceToken?) { work.setToken(token) }
