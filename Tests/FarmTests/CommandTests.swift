@@ -75,7 +75,8 @@ import Testing
         #expect(jobs?.count == 3 && jobs?.first?["id"] as? String == "file")
         #expect(
             Set(try #require(jobs?.first).keys) == [
-                "id", "app", "state", "submitted", "accepted", "malformed", "duplicates", "delivered",
+                "id", "app", "state", "submitted", "accepted", "malformed", "duplicates",
+                "unknown_recipients", "delivered",
                 "failed",
                 "expired", "cancelled", "queued", "in_flight", "delayed", "maybe_duplicated",
                 "created_at",
