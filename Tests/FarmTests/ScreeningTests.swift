@@ -117,7 +117,7 @@ import Testing
                 continue
             }
             #expect(
-                end == .exited(75) && child.error.contains("run the same command again"), "\(child.error)")
+                end == .exited(75) && child.error.contains("the same command continues from here"), "\(child.error)")
             let jobRecord = try Screening.Summary(json: child.output)
             #expect(jobRecord.addsUp && jobRecord.state == "interrupted" && jobRecord.open > 0)
         }
@@ -199,7 +199,7 @@ import Testing
         try await farm.gateway.requests(100)
         farm.redis.process.signal(SIGSTOP)
         #expect(try await child.wait() == .exited(75), "\(child.error)")
-        #expect(child.error.contains("run the same command again"), "\(child.error)")
+        #expect(child.error.contains("the same command continues from here"), "\(child.error)")
         farm.redis.process.signal(SIGCONT)
         let (status, jobRecord) = try await screening.run("--rate", "2000")
         #expect(status == 0 && jobRecord.good == 600 && jobRecord.invalid == 40)

@@ -260,7 +260,7 @@ import Testing
         let local = try await farm.operate("scale", "3", "all", "--local")
         #expect(local.done == 1)
         let astray = try await farm.operate("scale", "2", "beta", "--local", status: 1)
-        #expect(astray.hosts[0].text == "this is alpha, not beta")
+        #expect(astray.hosts[0].text == "the command is for the host beta, but this host is alpha")
         farm.redis.process.signal(SIGKILL)
         _ = try await farm.redis.process.wait()
         let dump = try await farm.run(["debug", "dump", "alpha"], on: "alpha")
