@@ -321,24 +321,6 @@ import Testing
 }
 
 extension Farm {
-    fileprivate func push(devices inputs: [String], app: String = "demo") throws {
-        let client = try redis.client()
-        for start in stride(from: 0, to: inputs.count, by: 500) {
-            let part = inputs[start..<min(start + 500, inputs.count)]
-            try client.run(["RPUSH", "{pushfarm:\(app)}:devices"] + part)
-        }
-    }
-
-    fileprivate func devicesFinished(app: String = "demo") async throws {
-        let client = try redis.client()
-        try await eventually("all device inputs are finished", within: .seconds(120)) {
-            let lists = try ["devices", "devices_taken"].map {
-                try client.run("LLEN", "{pushfarm:\(app)}:\($0)").integer
-            }
-            return lists == [0, 0]
-        }
-    }
-
     /// The number of device inputs that are finished since the app was created.
     fileprivate func finishedInputs() throws -> Int {
         let text = try redis.client().run("HGET", "{pushfarm:demo}:device_inputs", "finished").text

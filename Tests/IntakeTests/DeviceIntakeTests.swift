@@ -265,14 +265,14 @@ import Testing
     }
 
     func push(_ inputs: String...) async throws {
-        _ = try await perform(PushDevices(inputs.map { Array($0.utf8) }))
+        _ = try await perform(PushInputs(.devices, inputs.map { Array($0.utf8) }))
     }
 
     /// Takes the inputs like a process that crashes before it applies them.
     func takeInputs() async throws {
         guard let token else { return }
         _ = try await perform(
-            TakeDevices(token: token, maxInputs: 500, maxBytes: 1 << 20, maxInputBytes: 1 << 16))
+            TakeInputs(.devices, token: token, maxInputs: 500, maxBytes: 1 << 20, maxInputBytes: 1 << 16))
     }
 
     func untilFinished() async throws {

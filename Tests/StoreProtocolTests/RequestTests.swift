@@ -54,6 +54,27 @@ import Testing
         #expect(words[(start + 3)...].prefix(6) == ["1", "03", "b", "1000", "2", "A"])
     }
 
+    @Test func `a step of a campaign gives the numbers of its lists before the lists`() {
+        var request = ExtendJob(token: token, campaign: "c", step: 3, name: "n")
+        request.fields = [("progress", "{}")]
+        request.counts = [("accepted:1", 2)]
+        request.strings = [("sent:c:1:00:0", [65, 66])]
+        request.batches = [.init(shard: 3, lane: .bulk, tokens: 2, body: [67])]
+        (request.ending, request.reason, request.keep) = (.cancelled, "why", 7)
+        #expect(
+            words(request).dropFirst(4) == [
+                "1:n:host", "c", "3", "n", "7", "cancelled", "why", "1", "1", "1", "0", "1", "progress", "{}",
+                "accepted:1", "2", "sent:c:1:00:0", "AB", "03", "b", "0", "2", "C",
+            ])
+    }
+
+    @Test(arguments: [
+        (Int64(0), ExtendJob.Reply.doneBefore), (2, .paused), (3, .cancelled), (4, .full),
+    ])
+    func `a reply says why a step of a campaign did nothing`(number: Int64, reply: ExtendJob.Reply) throws {
+        #expect(try ExtendJob.read(.array([.integer(number)])) == reply)
+    }
+
     @Test func `a reply of another form is an error that names the request`() {
         #expect(throws: StoreError.unexpectedReply("PromoteDue, short")) { try PromoteDue.read(.array([])) }
         #expect(throws: StoreError.unexpectedReply("ReadPushCounts")) { try ReadPushCounts.read(.integer(1)) }

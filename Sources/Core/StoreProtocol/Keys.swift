@@ -61,10 +61,12 @@ package struct Keys: Hashable, Sendable {
     package var wakeUps: [UInt8] { key("wakeups") }
     /// A list: jobs with users or devices, whose tokens the intake has not looked up yet.
     package var addressed: [UInt8] { key("addressed") }
-    /// A list: registrations of devices that producers pushed.
-    package var devices: [UInt8] { key("devices") }
-    /// A list: registrations that the intake took from ``devices`` and has not completely applied.
-    package var devicesTaken: [UInt8] { key("devices_taken") }
+    /// A list of inputs that producers push.
+    func inputs(_ list: InputList) -> [UInt8] { key(list.rawValue) }
+    /// A list: inputs that the intake took from ``inputs(_:)`` and has not completely applied.
+    func takenInputs(_ list: InputList) -> [UInt8] { key("\(list.rawValue)_taken") }
+    /// A sorted set: ids of campaigns, by the time of their creation in milliseconds.
+    package var campaignIDs: [UInt8] { key("campaign_ids") }
     /// A hash: the format of the app's registry, and its number of partitions.
     package var registry: [UInt8] { key("registry") }
     /// A hash: the segments that operators saved, by name.
@@ -96,6 +98,9 @@ package struct Keys: Hashable, Sendable {
 
     /// The hash with the progress of the replay with this name.
     package func replay(_ name: String) -> [UInt8] { key("replay:\(name)") }
+
+    /// The hash with the record of a campaign.
+    package func campaign(_ id: String) -> [UInt8] { key("campaign:\(id)") }
 
     /// The hash with the job record of a job.
     package func jobRecord(_ job: String) -> [UInt8] { key("job:\(job)") }

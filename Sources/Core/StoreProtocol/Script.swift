@@ -24,8 +24,11 @@ package enum Script: String, CaseIterable, Sendable {
     case setAside = "set_aside"
     case takeAddressed = "take_addressed"
     case finishAddressed = "finish_addressed"
-    case takeDevices = "take_devices"
-    case finishDevices = "finish_devices"
+    case takeInputs = "take_inputs"
+    case finishInputs = "finish_inputs"
+    case extendJob = "extend_job"
+    case changeCampaign = "change_campaign"
+    case markDone = "mark_done"
     case checkAccounting = "check_accounting"
     case applyChanges = "apply_changes"
 
@@ -68,8 +71,11 @@ package enum Script: String, CaseIterable, Sendable {
         case .setAside: PackageResources.set_aside_lua
         case .takeAddressed: PackageResources.take_addressed_lua
         case .finishAddressed: PackageResources.finish_addressed_lua
-        case .takeDevices: PackageResources.take_devices_lua
-        case .finishDevices: PackageResources.finish_devices_lua
+        case .takeInputs: PackageResources.take_inputs_lua
+        case .finishInputs: PackageResources.finish_inputs_lua
+        case .extendJob: PackageResources.extend_job_lua
+        case .changeCampaign: PackageResources.change_campaign_lua
+        case .markDone: PackageResources.mark_done_lua
         case .split: PackageResources.split_lua
         case .checkout: PackageResources.checkout_lua
         case .report: PackageResources.report_lua

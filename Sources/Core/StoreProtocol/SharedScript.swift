@@ -9,7 +9,9 @@ enum SharedScript: String, CaseIterable {
     case takenJobs = "taken_jobs"
     case refusalCounts = "refusal_counts"
     case refusals
-    case deviceRefusals = "device_refusals"
+    case inputs
+    case newBatches = "new_batches"
+    case campaigns
     case accounting
     case pauseEntries = "pause_entries"
     case deadLetters = "dead_letters"
@@ -40,7 +42,9 @@ enum SharedScript: String, CaseIterable {
         case .takenJobs: PackageResources.taken_jobs_lua
         case .refusalCounts: PackageResources.refusal_counts_lua
         case .refusals: PackageResources.refusals_lua
-        case .deviceRefusals: PackageResources.device_refusals_lua
+        case .inputs: PackageResources.inputs_lua
+        case .newBatches: PackageResources.new_batches_lua
+        case .campaigns: PackageResources.campaigns_lua
         case .accounting: PackageResources.accounting_lua
         case .pauseEntries: PackageResources.pause_entries_lua
         case .deadLetters: PackageResources.dead_letters_lua

@@ -160,7 +160,9 @@ extension DeviceAppOptions {
         let app = try common.withClient { client in
             let app = try await client.chosenApp(name)
             try await client.mustHave(app: app)
-            if !isDryRun { _ = try await client.call(PushDevices(inputs.map { Array($0.utf8) }), app) }
+            if !isDryRun {
+                _ = try await client.call(PushInputs(.devices, inputs.map { Array($0.utf8) }), app)
+            }
             return app
         }
         let noun = inputs.count == 1 ? "device input" : "device inputs"

@@ -86,7 +86,8 @@ import StoreProtocol
         let deadline = ContinuousClock.now + plan.timeout
         while true {
             let count: Int
-            do throws(CommandFailure) { count = try await client.call(CountDevices(), plan.app) } catch {
+            do throws(CommandFailure) { count = try await client.call(CountInputs(.devices), plan.app) } catch
+            {
                 throw keepPlace(error)
             }
             if count < plan.backlog { break }
@@ -100,7 +101,8 @@ import StoreProtocol
             show(files.progress.offset, "waits for the farm")
             do { try await Loop.sleep(for: .milliseconds(100)) } catch { throw interrupted() }
         }
-        do throws(CommandFailure) { _ = try await client.call(PushDevices(waiting), plan.app) } catch {
+        do throws(CommandFailure) { _ = try await client.call(PushInputs(.devices, waiting), plan.app) } catch
+        {
             throw keepPlace(error)
         }
     }

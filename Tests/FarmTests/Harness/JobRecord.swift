@@ -36,7 +36,7 @@ struct JobRecord: Decodable, Equatable {
         func number(_ name: String) -> Int { record[name].flatMap { Int($0) } ?? 0 }
         (self.id, self.app) = (id, app)
         state = record["state"] ?? ""
-        (submitted, accepted) = (number("submitted"), number("accepted"))
+        (submitted, accepted) = (number("submitted"), number("accepted") - number("adding"))
         (malformed, duplicates) = (number("malformed"), number("duplicates"))
         unknownRecipients = number("unknown_recipients")
         (delivered, failed) = (number("delivered"), number("failed"))

@@ -49,12 +49,35 @@ import Testing
     @Test func `an outdated intake can neither take nor finish device inputs`() throws {
         let fenced = StoreError.fenced(lease: "intake")
         try expectFenced(fenced) { fixture in
-            try fixture.perform(PushDevices([Array("a".utf8)]))
-            return TakeDevices(token: fixture.token, maxInputs: 9, maxBytes: 99, maxInputBytes: 99)
+            try fixture.perform(PushInputs(.devices, [Array("a".utf8)]))
+            return TakeInputs(.devices, token: fixture.token, maxInputs: 9, maxBytes: 99, maxInputBytes: 99)
         }
         try expectFenced(fenced) { fixture in
             try fixture.takeDevices("a")
-            return FinishDevices(token: fixture.token, step: 1, finished: 1)
+            return FinishInputs(.devices, token: fixture.token, step: 1, finished: 1)
+        }
+    }
+
+    @Test func `an outdated intake can neither begin, extend nor end a campaign, nor mark devices as done`()
+        throws
+    {
+        let fenced = StoreError.fenced(lease: "intake")
+        try expectFenced(fenced) { fixture in
+            try fixture.createCampaign(isDraft: false)
+            return ChangeCampaign.begin("c", token: fixture.token, name: "n", fields: [])
+        }
+        try expectFenced(fenced) { fixture in
+            try fixture.runCampaign()
+            return fixture.campaignStep(1)
+        }
+        try expectFenced(fenced) { fixture in
+            try fixture.runCampaign()
+            return ChangeCampaign.end(
+                "c", token: fixture.token, name: "n", as: .refused, reason: "", keep: 9)
+        }
+        try expectFenced(fenced) { fixture in
+            try fixture.runCampaign()
+            return MarkDone(token: fixture.token, campaign: "c", chunks: [(0, 0, [1])])
         }
     }
 

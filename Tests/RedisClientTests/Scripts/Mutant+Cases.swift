@@ -1,7 +1,7 @@
 extension Mutant {
     /// Faults that keep the accounting exact.
     /// The simulation cannot notice these faults, but the cases of ``ScriptCase`` notice them.
-    static let unseen = farm + letters + devices + lookups + invalidTokens
+    static let unseen = farm + letters + devices + lookups + invalidTokens + campaigns
 
     private static let farm = [
         Mutant(
@@ -63,8 +63,8 @@ extension Mutant {
         Mutant(.refuse, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.split, "leaves the job taken", "if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end"),
         Mutant(
-            .split, "sends no wake-up", "wakes[nn] = true\n    end\nend\n\nif #states",
-            "end\nend\n\nif #states"),
+            .split, "sends no wake-up", "wakes[nn] = true\n        end\n    end\n    if #states",
+            "end\n    end\n    if #states"),
         Mutant(.split, "does not wait for the start", "if due > t then", "if false then"),
         Mutant(
             .checkout, "starts at the end of the list", "in_flight, 'LEFT', 'RIGHT')",
@@ -220,8 +220,8 @@ extension Mutant {
         Mutant(
             .putback, "returns cancelled pushes", "if has_cancelled then cancel_positions(s, body) end"),
         Mutant(
-            .split, "splits cancelled pushes", "        cancel_positions(s, body)\n        state",
-            "        state"),
+            .split, "splits cancelled pushes", "            cancel_positions(s, body)\n            state",
+            "            state"),
         Mutant(
             .split, "does not return that the job is paused", "if opens ~= '0' and pauses[1] and",
             "if false and"),

@@ -9,7 +9,7 @@ extension ScriptCase {
         owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + admissions
         + shared
         + edges + corners + letters + pauses + registry + devices + lookups
-        + invalidTokens
+        + invalidTokens + campaigns
 
     private static let owners = [
         ScriptCase("acquires shards whose lease has expired", again: .same) { fixture in

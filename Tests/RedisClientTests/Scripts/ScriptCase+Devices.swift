@@ -5,32 +5,32 @@ import PushModel
 
 /// Cases of the scripts that take and finish device inputs.
 extension ScriptCase {
-    static let devices = takenDevices + triedDevices + finishedDevices
+    static let devices = takenDevices + triedDevices + finishedDevices + otherLists
 
     private static let takenDevices = [
         ScriptCase("takes device inputs up to the limit of inputs", again: .same) { fixture in
-            try fixture.perform(PushDevices(["a", "b", "c"].map { Array($0.utf8) }))
+            try fixture.perform(PushInputs(.devices, ["a", "b", "c"].map { Array($0.utf8) }))
             return takeDevices(fixture, most: 2)
         },
         ScriptCase("returns the taken device inputs first", again: .same) { fixture in
             try fixture.takeDevices("a", "b")
-            try fixture.perform(PushDevices([Array("c".utf8)]))
+            try fixture.perform(PushInputs(.devices, [Array("c".utf8)]))
             return takeDevices(fixture, most: 3)
         },
         ScriptCase("takes device inputs up to the limit of bytes", again: .same) { fixture in
-            try fixture.perform(PushDevices(["aaa", "bbb", "c"].map { Array($0.utf8) }))
-            return TakeDevices(token: fixture.token, maxInputs: 9, maxBytes: 6, maxInputBytes: 10)
+            try fixture.perform(PushInputs(.devices, ["aaa", "bbb", "c"].map { Array($0.utf8) }))
+            return TakeInputs(.devices, token: fixture.token, maxInputs: 9, maxBytes: 6, maxInputBytes: 10)
         },
         ScriptCase("takes no device input when there is none", again: .same) { fixture in
             takeDevices(fixture, most: 2)
         },
         ScriptCase("refuses a device input that is too large", again: .other("[0, 0, a, b]")) { fixture in
             try fixture.perform(
-                PushDevices(["a", String(repeating: "x", count: 11), "b"].map { Array($0.utf8) }))
+                PushInputs(.devices, ["a", String(repeating: "x", count: 11), "b"].map { Array($0.utf8) }))
             return takeDevices(fixture, most: 9)
         },
         ScriptCase("keeps 64 KiB of a device input that is too large", again: .other("[0, 0]")) { fixture in
-            try fixture.perform(PushDevices([[UInt8](repeating: UInt8(ascii: "x"), count: 65_540)]))
+            try fixture.perform(PushInputs(.devices, [[UInt8](repeating: UInt8(ascii: "x"), count: 65_540)]))
             return takeDevices(fixture, most: 9)
         },
         ScriptCase("refuses the first taken device input if it is too large", again: .other("[0, 0, b]")) {
@@ -40,12 +40,12 @@ extension ScriptCase {
         },
         ScriptCase("lets a large device input wait for the inputs before it", again: .same) { fixture in
             try fixture.run(["RPUSH", app + "devices_taken", "a", String(repeating: "x", count: 11), "b"])
-            try fixture.perform(PushDevices([Array("c".utf8)]))
+            try fixture.perform(PushInputs(.devices, [Array("c".utf8)]))
             return takeDevices(fixture, most: 9)
         },
         ScriptCase("refuses at most 64 large device inputs in a call", again: .next) { fixture in
             let large = Array(String(repeating: "x", count: 11).utf8)
-            try fixture.perform(PushDevices(Array(repeating: large, count: 65) + [Array("a".utf8)]))
+            try fixture.perform(PushInputs(.devices, Array(repeating: large, count: 65) + [Array("a".utf8)]))
             return takeDevices(fixture, most: 9)
         },
         ScriptCase("reports the end of a flood of refused device inputs", again: .same) { fixture in
@@ -61,7 +61,7 @@ extension ScriptCase {
     private static let triedDevices = [
         ScriptCase("tries the first taken device input alone", again: .same) { fixture in
             try fixture.takeDevices("a", "b")
-            try fixture.perform(PushDevices([Array("c".utf8)]))
+            try fixture.perform(PushInputs(.devices, [Array("c".utf8)]))
             return takeDevices(fixture, most: 9, by: "p1")
         },
         ScriptCase("counts a second process that tries the device input", again: .same) { fixture in
@@ -70,7 +70,7 @@ extension ScriptCase {
             return takeDevices(fixture, most: 9, by: "p2")
         },
         ScriptCase("tries no device input that is not taken", again: .same) { fixture in
-            try fixture.perform(PushDevices([Array("c".utf8)]))
+            try fixture.perform(PushInputs(.devices, [Array("c".utf8)]))
             return takeDevices(fixture, most: 9, by: "p1")
         },
         ScriptCase("refuses a device input that three processes did not survive", again: .next) { fixture in
@@ -88,64 +88,82 @@ extension ScriptCase {
         ScriptCase("forgets the tries of a finished device input", again: .other("[0, 0]")) { fixture in
             try fixture.takeDevices("a", "b")
             _ = try fixture.perform(takeDevices(fixture, most: 9, by: "p1"))
-            return FinishDevices(token: fixture.token, step: 1, finished: 1)
+            return FinishInputs(.devices, token: fixture.token, step: 1, finished: 1)
         },
     ]
 
     private static let finishedDevices = [
         ScriptCase("removes finished device inputs", again: .other("[0, 0]")) { fixture in
             try fixture.takeDevices("a", "b", "c")
-            return FinishDevices(token: fixture.token, step: 1, finished: 2)
+            return FinishInputs(.devices, token: fixture.token, step: 1, finished: 2)
         },
         ScriptCase("records refused device inputs", again: .other("[0, 0]")) { fixture in
             try fixture.takeDevices("a", "bad", "worse", "d")
-            return FinishDevices(
-                token: fixture.token, step: 1, finished: 3,
+            return FinishInputs(
+                .devices, token: fixture.token, step: 1, finished: 3,
                 refused: [
-                    .init(place: 1, device: "d-1", field: "zone", position: 17, reason: "no zone"),
-                    .init(place: 2, device: nil, field: "device", position: 0, reason: "no object"),
+                    .init(place: 1, subject: "d-1", field: "zone", position: 17, reason: "no zone"),
+                    .init(place: 2, subject: nil, field: "device", position: 0, reason: "no object"),
                 ])
         },
         ScriptCase("counts a refused device input of a flood", again: .other("[0, 0]")) { fixture in
             try fixture.takeDevices("bad")
             try fixture.floodDevices(written: 100, pending: 7, age: -30_000)
-            return FinishDevices(
-                token: fixture.token, step: 1, finished: 1,
-                refused: [.init(place: 0, device: "d", field: "id", position: 0, reason: "x")])
+            return FinishInputs(
+                .devices, token: fixture.token, step: 1, finished: 1,
+                refused: [.init(place: 0, subject: "d", field: "id", position: 0, reason: "x")])
         },
         ScriptCase("reports one refused device input for all since the last event", again: .other("[0, 0]")) {
             fixture in
             try fixture.takeDevices("bad")
             try fixture.floodDevices(written: 100, pending: 7, age: 1000)
-            return FinishDevices(
-                token: fixture.token, step: 1, finished: 1,
-                refused: [.init(place: 0, device: "d", field: "id", position: 0, reason: "x")])
+            return FinishInputs(
+                .devices, token: fixture.token, step: 1, finished: 1,
+                refused: [.init(place: 0, subject: "d", field: "id", position: 0, reason: "x")])
         },
         ScriptCase("finishes no more device inputs than are taken", again: .refused("error TAKEN 1")) {
             fixture in
             try fixture.takeDevices("a")
-            return FinishDevices(token: fixture.token, step: 1, finished: 2)
+            return FinishInputs(.devices, token: fixture.token, step: 1, finished: 2)
         },
         ScriptCase("finishes device inputs in the order of steps", again: .refused("error STEP 0")) {
             fixture in
             try fixture.takeDevices("a")
-            return FinishDevices(token: fixture.token, step: 2, finished: 1)
+            return FinishInputs(.devices, token: fixture.token, step: 2, finished: 1)
         },
     ]
 
+    private static let otherLists = InputList.allCases.dropFirst().flatMap { list in
+        [
+            ScriptCase("takes inputs of the list \(list.rawValue)", again: .same) { fixture in
+                try fixture.perform(PushInputs(list, ["a", "b"].map { Array($0.utf8) }))
+                return TakeInputs(
+                    list, token: fixture.token, maxInputs: 1, maxBytes: 1000, maxInputBytes: 10)
+            },
+            ScriptCase("records a refused input of the list \(list.rawValue)", again: .other("[0, 0]")) {
+                fixture in
+                try fixture.run(["RPUSH", app + list.rawValue + "_taken", "a", "b"])
+                return FinishInputs(
+                    list, token: fixture.token, step: 1, finished: 1,
+                    refused: [.init(place: 0, subject: "c", field: "id", position: 3, reason: "x")])
+            },
+        ]
+    }
+
     private static func takeDevices(_ fixture: StoreFixture, most: Int, by process: String? = nil)
-        -> TakeDevices
+        -> TakeInputs
     {
-        TakeDevices(
-            token: fixture.token, maxInputs: most, maxBytes: 1000, maxInputBytes: 10, triedBy: process)
+        TakeInputs(
+            .devices, token: fixture.token, maxInputs: most, maxBytes: 1000, maxInputBytes: 10,
+            triedBy: process)
     }
 }
 
 extension StoreFixture {
     /// Pushes device inputs and takes them.
     func takeDevices(_ inputs: String...) throws {
-        try perform(PushDevices(inputs.map { Array($0.utf8) }))
-        _ = try perform(TakeDevices(token: token, maxInputs: 99, maxBytes: 9999, maxInputBytes: 99))
+        try perform(PushInputs(.devices, inputs.map { Array($0.utf8) }))
+        _ = try perform(TakeInputs(.devices, token: token, maxInputs: 99, maxBytes: 9999, maxInputBytes: 99))
     }
 
     /// Makes a flood of refused device inputs.

@@ -187,9 +187,22 @@ enum Judge {
             local done = n('delivered') + n('failed') + n('expired') + n('cancelled')
             local unsplit = intake.head == job and n('accepted') - tonumber(intake.offset) or 0
             local batches, entries = inBatches[job] or 0, inEntries[job] or 0
-            check(n('accepted') == done + batches + entries + unsplit, job, 'accepted', n('accepted'), 'has', done,
+            local adding = n('adding')
+            local campaign = map('campaign:' .. job)
+            if campaign.state then
+                check((adding == 1) == (campaign.state == 'scheduled' or campaign.state == 'running'), job, 'has adding', adding,
+                    'and is', campaign.state)
+                check(tonumber(campaign.accepted or '0') == n('accepted') - adding, job, 'accepted', n('accepted'), 'and its campaign',
+                    campaign.accepted or '-')
+                local bits = 0
+                for partition = 0, 1 do bits = bits + call('STRLEN', P .. 'sent:' .. job .. ':1:0' .. partition .. ':0') / 2 end
+                check(bits == n('accepted') - adding + tonumber(campaign['unsendable:1'] or '0'), job, 'has', bits, 'bits')
+            else
+                check(adding == 0, job, 'has adding and no campaign')
+            end
+            check(n('accepted') == done + batches + entries + unsplit + adding, job, 'accepted', n('accepted'), 'has', done,
                 'done,', batches, 'in batches,', entries, 'in entries,', unsplit, 'unsplit')
-            check(n('submitted') == n('accepted') + n('malformed') + n('duplicates'), job, 'has another number of submitted pushes')
+            check(n('submitted') == n('accepted') - adding + n('malformed') + n('duplicates'), job, 'has another number of submitted pushes')
             check(n('in_flight') == (inFlight[job] or 0) + entries, job, 'in_flight', n('in_flight'), 'of',
                 inFlight[job] or 0, 'and', entries)
             check(n('delayed') == (waiting[job] or 0), job, 'delayed', n('delayed'), 'of', waiting[job] or 0)
@@ -207,7 +220,7 @@ enum Judge {
             end
             check(not kept[job .. ' BadDeviceToken'], job, 'has dead letters of invalid tokens')
             check(reasons == n('failed'), job, 'failed', n('failed'), 'with', reasons, 'reasons')
-            local now = { n('delivered'), n('failed'), n('expired'), n('maybe_duplicated'), n('accepted'), n('cancelled') }
+            local now = { n('delivered'), n('failed'), n('expired'), n('maybe_duplicated'), n('accepted') - adding, n('cancelled') }
             local was = before[job]
             if was then
                 local k = 1

@@ -39,6 +39,7 @@ final class SimulatedHost {
     private var isDoubtful = false
     private var stoppedUntil = 0
     private lazy var intake = SimulatedIntake(simulation)
+    private lazy var campaigns = SimulatedCampaignIntake(simulation)
     private lazy var consumer = SimulatedResultsConsumer(name, simulation)
 
     init(name: String, simulation: Simulation) {
@@ -59,6 +60,7 @@ final class SimulatedHost {
             0, -Self.renewInterval, -Self.reclaimInterval, false
         )
         intake = SimulatedIntake(simulation)
+        campaigns = SimulatedCampaignIntake(simulation)
         consumer = SimulatedResultsConsumer(name, simulation)
         stoppedUntil = simulation.turn + turns
     }
@@ -120,7 +122,7 @@ final class SimulatedHost {
             if simulation.isQuiet { return try doAll() }
             switch simulation.below(20) {
             case 0, 1: try recover()
-            case 2, 3, 4: if let token = tokens[.intake] { try intake.step(token) }
+            case 2, 3, 4: if let token = tokens[.intake] { try stepIntake(token) }
             case 5, 6, 7: try consumer.step()
             case 8:
                 _ = try simulation.attempt(PromoteDue(limit: 1 + simulation.below(5)))
@@ -133,11 +135,22 @@ final class SimulatedHost {
         }
     }
 
+    private func stepIntake(_ token: FenceToken) throws {
+        if simulation.profile.campaigns > 0, simulation.chance(60) {
+            try campaigns.step(token)
+        } else {
+            try intake.step(token)
+        }
+    }
+
     /// Finishes the remaining work without faults.
     private func doAll() throws {
         try recover()
         for _ in 0..<2 { addWorker() }
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
+        if simulation.profile.campaigns > 0, let token = tokens[.intake] {
+            for _ in 0..<8 { try campaigns.step(token) }
+        }
         for _ in 0..<2 { try consumer.step() }
         if tokens[.intake] != nil { try cancelBatches() }
         try simulation.perform(PromoteDue(limit: 5))

@@ -181,7 +181,7 @@ final class SimulatedIntake {
 }
 
 /// Packs the tokens of jobs into batches of several segments.
-private struct SimulatedPacker {
+struct SimulatedPacker {
     private struct Kind: Hashable, Comparable {
         let due: Int64
         let lane: Lane

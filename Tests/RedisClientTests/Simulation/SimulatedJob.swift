@@ -13,6 +13,8 @@ struct SimulatedJob {
     let raw: [UInt8]
     /// Whether a process that reads a batch of the job crashes.
     let isPoison: Bool
+    /// For a campaign: for each device, the index of its token, or nil if the device cannot be sent to.
+    var devices: [Int?]?
     /// Whether Redis returned to a state from before the push of the job.
     var mayBeLost = false
     /// Whether an operator has cancelled the job.
@@ -33,5 +35,26 @@ struct SimulatedJob {
             simulation.gateway.poison.insert(tokens[simulation.below(count)])
         }
         raw = Array("\(number)".utf8)
+    }
+
+    /// Makes a campaign. Every ninth of its devices cannot be sent to.
+    init(campaign number: Int, simulation: Simulation) {
+        let count = 1 + simulation.below(60)
+        var tokens = 0
+        devices = (0..<count).map { index in
+            guard index % 9 != 8 else { return nil }
+            tokens += 1
+            return tokens - 1
+        }
+        self.number = number
+        id = "campaign-\(number)"
+        delivery = .atLeastOnce
+        lane = .bulk
+        due = 0
+        self.tokens = (0..<tokens).map { index in
+            [UInt8(number), UInt8(index), 9, 9] + [UInt8](repeating: UInt8(index), count: 12)
+        }
+        raw = []
+        isPoison = false
     }
 }

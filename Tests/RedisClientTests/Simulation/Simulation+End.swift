@@ -25,12 +25,12 @@ extension Simulation {
                 clock.jump(600_000_000)
             }
             guard depths.isEmpty else { continue }
-            if depths.paused == 0 {
+            if try depths.paused == 0 && !isAnyCampaignOpen() {
                 note("the end, after \(round) turns")
                 return try checkAccounting()
             }
             // Only quarantined batches are left. From now on no job crashes its readers, and an operator resumes the jobs.
-            if !isCured { try checkPaused(depths.paused) }
+            if !isCured, depths.paused > 0 { try checkPaused(depths.paused) }
             isCured = true
             try releaseAll()
         }
@@ -41,6 +41,26 @@ extension Simulation {
 
     /// Whether a process that reads a batch of the job crashes.
     func isPoison(_ job: String) -> Bool { !isCured && number(of: job).map { jobs[$0].isPoison } ?? false }
+
+    /// Whether a campaign may still add pushes.
+    private func isAnyCampaignOpen() throws -> Bool {
+        try campaigns().values.contains { ["scheduled", "running"].contains($0.text("state")) }
+    }
+
+    /// The records of all campaigns, by id.
+    private func campaigns() throws -> [String: [String: [UInt8]]] {
+        guard profile.campaigns > 0 else { return [:] }
+        let ids = try perform(LatestCampaigns(count: 1000))
+        return try Dictionary(ids.map { ($0, try perform(ReadCampaign($0))) }) { first, _ in first }
+    }
+
+    private func checkCampaign(_ id: String, _ devices: [Int?], _ jobRecord: JobRecord) throws {
+        let record = try campaigns()[id, default: [:]]
+        let handled = record.number("accepted") + record.number("unsendable:1")
+        guard record.number("accepted") == jobRecord.accepted, !jobRecord.isAdding,
+            handled == devices.count || record.text("state") == "cancelled"
+        else { throw SimulationFault.count("\(id) handled \(handled) of \(devices.count): \(jobRecord)") }
+    }
 
     private func number(of job: String) -> Int? {
         let words = job.split(separator: "-")
@@ -94,14 +114,17 @@ extension Simulation {
         try check(jobRecord.inFlight == 0 && jobRecord.delayed == 0, "has something open")
         let ended = jobRecord.delivered + jobRecord.failed + jobRecord.expired + jobRecord.cancelled
         try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled without a command")
-        try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
+        if let devices = job.devices, let id = job.id { try checkCampaign(id, devices, jobRecord) }
+        // A cancelled campaign adds no further pushes.
+        let isCut = job.devices != nil && job.mayBeCancelled && ended < job.tokens.count
+        try check(isCut || ended == job.tokens.count, "does not add up to \(job.tokens.count)")
         let healthy = job.tokens.filter { !gateway.poison.contains($0) }
         let outcomes = healthy.map(SimulatedGateway.response)
         let poison = job.tokens.count { gateway.poison.contains($0) && SimulatedGateway.response($0) != nil }
         let expired = job.tokens.count { SimulatedGateway.response($0) == nil }
         try check(jobRecord.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
         let reached = job.tokens.count { gateway.timesKnown($0) > 0 }
-        if jobRecord.cancelled > 0 {
+        if jobRecord.cancelled > 0 || isCut {
             // The gateway may have accepted some of the pushes that failed with an unknown outcome.
             let unknown = jobRecord.reasons["unknown", default: 0]
             try check(
@@ -122,7 +145,8 @@ extension Simulation {
         let sent = job.tokens.count { gateway.times($0) > 0 }
         try check(jobRecord.delivered <= sent, "claims more than the \(sent) that were sent")
         try check(jobRecord.reasons.values.reduce(0, +) == jobRecord.failed, "has other reasons")
-        try check(jobRecord.submitted == job.tokens.count, "was not submitted with \(job.tokens.count)")
+        try check(
+            isCut || jobRecord.submitted == job.tokens.count, "was not submitted with \(job.tokens.count)")
     }
 
     /// Checks that no event exists twice, because producers rely on this. Redis forgets an event only together with the data of
@@ -136,7 +160,8 @@ extension Simulation {
             guard kind != "job.refused", kind != "job.paused", kind != "job.resumed",
                 kind != "job.cancelled"
             else { continue }
-            seen["\(kind) \(fields["job"] ?? "") \(fields["token"] ?? "")", default: 0] += 1
+            let subject = fields["job"] ?? fields["campaign"] ?? ""
+            seen["\(kind) \(subject) \(fields["token"] ?? "")", default: 0] += 1
         }
         if let twice = seen.first(where: { $0.value > 1 }) {
             throw SimulationFault.count("\(twice.value) times: \(twice.key)")
@@ -145,8 +170,11 @@ extension Simulation {
         var failed = 0
         for id in jobRecords { failed += Int(try perform(ReadJobRecord(job: id))["failed"] ?? "0") ?? 0 }
         let refused = try events("refused").count
+        let campaigns = try campaigns()
         for (kind, count) in [
-            ("job.accepted", jobRecords.count), ("job.finished", jobRecords.count), ("push.failed", failed),
+            ("job.accepted", jobRecords.count - campaigns.count), ("campaign.finished", campaigns.count),
+            ("campaign.started", campaigns.count), ("job.finished", jobRecords.count),
+            ("push.failed", failed),
             ("job.refused", refused),
         ] where kinds[kind, default: 0] != count {
             throw SimulationFault.count("\(kinds[kind, default: 0]) events \(kind) of \(count)")
@@ -173,9 +201,12 @@ extension Simulation {
         let known = [
             "events", "refused", "jobs", "owners", "intake", "load", "results", "admission", "paused_jobs",
             "suppression", "scopes", "guard", "dead_letters", "dead_letter_counts", "cancels",
-            "paused_tokens", "refusals",
+            "paused_tokens", "refusals", "campaigns", "campaign_ids",
         ]
-        let many = ["{pushfarm:demo}:job:", "{pushfarm:demo}:suppressed:", "test:"]
+        let many = [
+            "{pushfarm:demo}:job:", "{pushfarm:demo}:suppressed:", "{pushfarm:demo}:sent:",
+            "{pushfarm:demo}:campaign:", "test:",
+        ]
         for key in left where !many.contains(where: key.hasPrefix) {
             guard known.contains(where: { key == "{pushfarm:demo}:\($0)" }) else {
                 throw SimulationFault.count("\(key) is left")

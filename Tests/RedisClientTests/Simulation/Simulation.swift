@@ -181,14 +181,22 @@ final class Simulation {
         case 5..<8: if profile.poisonJobs > 0 { try perform(PushJob(job: Self.deadlyJob)) }
         case 8..<16:
             // A producer that got no reply pushes its job again.
-            if let job = pick(jobs.filter { $0.id != nil && !$0.mayBeLost }) {
+            if let job = pick(jobs.filter { $0.id != nil && !$0.mayBeLost && $0.devices == nil }) {
                 try perform(PushJob(job: job.raw))
             }
         default:
             guard jobs.count < Self.mostJobs else { return }
+            if profile.campaigns > 0, chance(profile.campaigns) { return try submitCampaign() }
             let job = SimulatedJob(number: jobs.count, simulation: self)
             jobs.append(job)
             try perform(PushJob(job: job.raw))
         }
+    }
+
+    private func submitCampaign() throws {
+        let job = SimulatedJob(campaign: jobs.count, simulation: self)
+        jobs.append(job)
+        guard let id = job.id else { return }
+        try perform(ChangeCampaign.create(id, name: name("change"), isDraft: false, fields: []))
     }
 }

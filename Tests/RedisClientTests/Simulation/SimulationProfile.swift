@@ -21,6 +21,8 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
     var cancels = 0
     var holds = 0
     var promotions = 0
+    /// How many of 100 jobs are campaigns.
+    var campaigns = 0
     /// The number of workers in a whole run that crash although no push is the cause.
     var ownCrashes = 0
     /// How many of 100 jobs have a token that crashes its sender, and how many have a body that crashes its reader.
@@ -59,5 +61,17 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
         name: "forgotten-orders", workerKills: 30, handOvers: 30, rollBacks: 80, cancels: 120, holds: 200,
         promotions: 50)
 
-    static let all = [quiet, kills, poison, rollBacks, clock, everything, orders, forgottenOrders]
+    /// Campaigns beside jobs, and operators who pause and cancel them.
+    static let campaigns = SimulationProfile(
+        name: "campaigns", workerKills: 40, hostKills: 40, hostStops: 30, handOvers: 60, flushes: 10,
+        cancels: 60, holds: 60, campaigns: 60)
+    /// Campaigns on a Redis that forgets its last seconds.
+    static let forgottenCampaigns = SimulationProfile(
+        name: "forgotten-campaigns", workerKills: 20, hostKills: 20, handOvers: 40, rollBacks: 80,
+        clockJumps: 40, cancels: 30, campaigns: 60)
+
+    static let all = [
+        quiet, kills, poison, rollBacks, clock, everything, orders, forgottenOrders, campaigns,
+        forgottenCampaigns,
+    ]
 }

@@ -1,4 +1,4 @@
-/// The device inputs of one take (one reply to `TakeDevices`), after their texts are parsed.
+/// The device inputs of one take (one reply to `TakeInputs`), after their texts are parsed.
 package struct ParsedDeviceInputs: Sendable {
     /// A refused input.
     package struct Refusal: Equatable, Sendable {

@@ -22,6 +22,8 @@ package struct FarmEvent: Sendable {
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.
         case unreadable = "data.unreadable"
+        /// A campaign skipped devices, for example because a chunk of bits could not be read.
+        case campaignSkipped = "campaign.skipped"
 
         // Only scripts write events of the following kinds. The script that makes a change also writes its event, so neither
         // exists without the other.
@@ -36,6 +38,10 @@ package struct FarmEvent: Sendable {
         case jobRepaired = "job.repaired"
         case jobReplayed = "job.replayed"
         case deviceRefused = "device.refused"
+        case campaignRefused = "campaign.refused"
+        case campaignStarted = "campaign.started"
+        case campaignFinished = "campaign.finished"
+        case doneRefused = "done.refused"
         case batchQuarantined = "batch.quarantined"
         case appPaused = "app.paused"
         case appResumed = "app.resumed"

@@ -58,16 +58,23 @@ package struct FindDamage: Request {
 
     /// The names of the keys, by the type that they must have. The script `find_damage` contains the same names.
     private static let kinds: [(kind: String, names: [String])] = [
-        ("list", ["taken", "paused", "unproven", "unconfirmed"]),
+        (
+            "list",
+            [
+                "taken", "paused", "unproven", "unconfirmed", "campaigns", "campaigns_taken", "done",
+                "done_taken",
+            ]
+        ),
         (
             "hash",
             [
                 "owners", "intake", "paused_jobs", "paused_tokens", "cancels", "paused_shards", "batches",
                 "states", "dead_letter_counts", "suppression", "scopes", "guard", "feedback", "load",
-                "admission", "refusals", "unsettled", "unreadable",
+                "admission", "refusals", "unsettled", "unreadable", "campaign_inputs", "done_inputs",
             ]
         ),
-        ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead_letters", "audit"]),
+        ("zset", ["delayed", "jobs", "campaign_ids"]),
+        ("stream", ["results", "events", "refused", "dead_letters", "audit"]),
     ]
 
     /// Error replies are accepted, because the Redis user may not be allowed to read every key; such keys are skipped.

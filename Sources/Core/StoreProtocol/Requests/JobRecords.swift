@@ -11,6 +11,8 @@ package struct JobRecord: Equatable, Sendable {
     /// Number of pushes in the job: accepted + malformed + duplicates.
     package var submitted = 0
     package var accepted = 0
+    /// Whether a campaign may add pushes to the job. Such a job is not finished, even if it has no open push.
+    package var isAdding = false
     package var malformed = 0
     package var duplicates = 0
     /// Number of recipients without a token, which have no push.
@@ -72,7 +74,9 @@ extension JobRecord {
         self.init(id: id, app: app, state: state)
         func number(_ name: String) -> Int { fields[name].flatMap { Int(foreign: $0) } ?? 0 }
         submitted = number("submitted")
-        accepted = number("accepted")
+        // The record's `adding` is 1 while a campaign may add pushes, and the record's `accepted` includes this 1.
+        isAdding = number("adding") > 0
+        accepted = number("accepted") - (isAdding ? 1 : 0)
         malformed = number("malformed")
         duplicates = number("duplicates")
         unknownRecipients = number("unknown_recipients")

@@ -61,11 +61,16 @@ if part == 'all' then
 else
     for i = 3, #ARGV do jobs[ARGV[i]] = true end
 end
+local adding = adding_campaigns()
+for id in pairs(adding) do jobs[id] = true end
 for job in pairs(jobs) do
     local a, n, ended, reasons, unread = load_record(job)
     if unread then add_fault('job', job, unread) end
+    if (n('adding') == 1) ~= (adding[job] == true) then
+        add_fault('job', job, 'has adding', n('adding'), 'but its campaign differs')
+    end
     if a.state and call('ZSCORE', P .. 'jobs', job) then
-        local sum = ended + (open[job] or 0) + unsplit(job, n('accepted'))
+        local sum = ended + (open[job] or 0) + unsplit(job, n('accepted')) + n('adding')
         if sum ~= n('accepted') then add_fault('job', job, 'accepted', n('accepted'), 'and has', sum) end
         if n('in_flight') ~= (in_flight[job] or 0) then add_fault('job', job, 'in_flight', n('in_flight'), 'of', in_flight[job] or 0) end
         if n('delayed') ~= (delayed[job] or 0) then add_fault('job', job, 'delayed', n('delayed'), 'of', delayed[job] or 0) end

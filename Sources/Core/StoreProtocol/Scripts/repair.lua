@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Repairs faults that `check_accounting` found. The script runs only on an operator's request.
 --
--- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, accounting
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, accounting, campaigns
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm; 2 seconds to keep a job record; 3 batch | job_records | jobs; batch: 4 its id; jobs: 4… their ids
 -- Reply the repairs, as text; empty if nothing was repaired
@@ -14,6 +14,7 @@
 -- a batch is removed.
 -- job_records: in_flight and delayed are set to the real numbers. Missing pushes fail as lost. A job with pushes but without a
 -- job record gets a record. Results entries that cannot be read go to `unreadable`. The whole app is repaired atomically.
+-- The field `adding` of a job record is corrected by the state of the job's campaign.
 -- jobs: the same, but only for the named job records and the job records of jobs in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
@@ -101,6 +102,19 @@ local function repair_batch(id)
     wake({ [nn] = true })
 end
 
+-- Corrects the field `adding`, so that the record of a campaign's job is open while the campaign may add pushes.
+local function repair_adding(job, is_adding, stamp)
+    local job_record = P .. 'job:' .. job
+    local adding = redis.pcall('HGET', job_record, 'adding')
+    if adding == (is_adding and '1' or false) or type(adding) == 'table' and not is_adding then return end
+    if type(adding) == 'string' then
+        call('HDEL', job_record, 'adding')
+        increment(job_record, 'accepted', -1)
+    end
+    if is_adding then ensure_adding(job, redis.pcall('HGET', campaign_key(job), 'lane') or 'high', stamp) end
+    note('job', job, is_adding and 'has a campaign that adds pushes' or 'has no campaign that adds pushes')
+end
+
 local function repair_record(job, stamp)
     local job_record, a = P .. 'job:' .. job, {}
     local flat = redis.pcall('HGETALL', job_record)
@@ -119,7 +133,7 @@ local function repair_record(job, stamp)
     end
     local function n(name) return tonumber(a[name] or '0') or 0 end
     if a.state and not a.accepted and n('submitted') > 0 then
-        a.accepted = n('submitted') - n('malformed') - n('duplicates')
+        a.accepted = n('submitted') - n('malformed') - n('duplicates') + n('adding')
         call('HSET', job_record, 'accepted', a.accepted)
     end
     local here = open[job] or 0
@@ -136,7 +150,7 @@ local function repair_record(job, stamp)
     if not call('ZSCORE', P .. 'jobs', job) then call('ZADD', P .. 'jobs', a.created_at or stamp, job) end
     local ended = n('delivered') + n('failed') + n('expired') + n('cancelled')
     local accepted = n('accepted')
-    local missing = accepted - ended - here - unsplit(job, accepted)
+    local missing = accepted - ended - here - unsplit(job, accepted) - n('adding')
     if missing > 0 then
         call('HINCRBY', job_record, 'failed', missing)
         call('HINCRBY', job_record, 'reason:lost', missing)
@@ -192,7 +206,12 @@ end
 for job, n in pairs(open) do
     if n > 0 then jobs[job] = true end
 end
-for job in pairs(jobs) do repair_record(job, stamp) end
+local adding = adding_campaigns()
+for id in pairs(adding) do jobs[id] = true end
+for job in pairs(jobs) do
+    repair_adding(job, adding[job], stamp)
+    repair_record(job, stamp)
+end
 local total, load = 0, call('HGET', P .. 'load', 'open') or '0'
 for _, n in pairs(open) do total = total + n end
 if tonumber(load) ~= total then

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Creates job records and batches from taken jobs, in one step of the intake.
 --
--- Uses  base, events, records, pauses, finishing, batches, cancelling, back_pressure, taken_jobs
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, back_pressure, new_batches, taken_jobs
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 step; 3 jobs to remove from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 maximum number of job records; 7 seconds to keep a job record; 8 jobs; 9 batches;
@@ -92,51 +92,7 @@ for _ = 1, njobs do
 end
 if opened > 0 then call('ZADD', jobs, unpack(places)) end
 
-local wakes, first, added = {}, -1, 0
--- Batch ids contain the time instead of a counter. After Redis lost recent writes, a counter would generate the ids of lost
--- batches again, and a report about a lost batch would count for the new batch.
-local clock = call('TIME')
-local place = string.format('%x%05x', clock[1], clock[2])
-local states, bodies, has_cancelled = {}, {}, pauses[2]
-for k = 1, nbatches do
-    local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
-    i = i + 5
-    local id, state, s = nn .. '.' .. lane .. '.' .. place .. '.' .. k, new_state(tokens), nil
-    -- The age of a delayed batch is counted from its due time.
-    if due > t then id = id .. string.format('.%x', due) end
-    added = added + tokens
-    if has_cancelled then
-        s = { worker = '', deliveries = 0, granted = 0, suspicion = '', open = tonumber(tokens), map = state:match('[^|]*$') }
-        cancel_positions(s, body)
-        state = state_text(s)
-    end
-    if not s or s.open > 0 then
-        states[#states + 1], states[#states + 2] = id, state
-        bodies[#bodies + 1], bodies[#bodies + 2] = id, body
-    end
-    local has_ended = s and s.open == 0
-    if not has_ended and due > t then
-        local sums = {}
-        if s then
-            sum_open(sums, body, s)
-        else
-            each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
-        end
-        add_to_records(sums, 'delayed', 1)
-        call('ZADD', P .. 'delayed', due, id)
-        if first < 0 or due - t < first then first = due - t end
-    elseif not has_ended then
-        call('RPUSH', P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, id)
-        wakes[nn] = true
-    end
-end
-
-if #states > 0 then
-    call('HSET', BODIES, unpack(bodies))
-    call('HSET', STATES, unpack(states))
-end
-if added > 0 then increment(P .. 'load', 'open', added) end
-if has_cancelled then count_cancelled() end
+local first, wakes = add_new_batches(i, nbatches, t, pauses[2])
 if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)
 if ARGV[4] == '' then

@@ -17,7 +17,7 @@ import StoreProtocol
     /// The unique name of this process.
     let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private(set) var rules: DeviceInputRules
-    private let watcher: InboxWatcher<AwaitDevice>
+    private let watcher: InboxWatcher<AwaitInput>
     private let work: LeasedTask
 
     init(_ context: IntakeContext, app name: String, rules: DeviceInputRules, writer: any DeviceWriter) {
@@ -27,7 +27,7 @@ import StoreProtocol
         self.log = log
         store = AppStore(app: name, connection: context.redis)
         watcher = InboxWatcher(
-            app: name, settings: context.redis.settings, AwaitDevice(timeout: WatchTimes.longest))
+            app: name, settings: context.redis.settings, AwaitInput(.devices, timeout: WatchTimes.longest))
         work = LeasedTask { [watcher] in watcher.close() }
     }
 

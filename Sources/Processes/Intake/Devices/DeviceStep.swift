@@ -18,7 +18,7 @@ import StoreProtocol
     private static let slice = 50
 
     /// Takes inputs. If Redis refuses some inputs at once, the inbox may still contain further inputs.
-    func take() async throws(StoreError) -> TakeDevices.Reply {
+    func take() async throws(StoreError) -> TakeInputs.Reply {
         let taken = try await retrying("take", request(most: Self.mostInputs, triedBy: process))
         count(finished: taken.refused, refused: taken.refused)
         if taken.refused > 0 {
@@ -40,9 +40,9 @@ import StoreProtocol
     }
 
     /// Applies the taken inputs and then removes them from Redis.
-    func carryOut(_ taken: TakeDevices.Reply) async throws(StoreError) {
+    func carryOut(_ taken: TakeInputs.Reply) async throws(StoreError) {
         let parsed = await parse(taken.inputs)
-        var refusals = parsed.refusals.map { FinishDevices.Refusal($0.error, place: $0.place) }
+        var refusals = parsed.refusals.map { FinishInputs.Refusal($0.error, place: $0.place) }
         if !parsed.inputs.isEmpty {
             let results = try await working { () throws(StoreError) in
                 try await intake.writer.apply(parsed.inputs) { () throws(StoreError) in try await checkLease()
@@ -53,14 +53,15 @@ import StoreProtocol
                     "got \(results.count) results for \(parsed.inputs.count) device inputs")
             }
             for (error, place) in zip(results, parsed.places) {
-                if let error { refusals.append(FinishDevices.Refusal(error, place: place)) }
+                if let error { refusals.append(FinishInputs.Refusal(error, place: place)) }
             }
             refusals.sort { $0.place < $1.place }
         }
         let reply = try await retrying(
             "finish",
-            FinishDevices(
-                token: token, step: taken.step + 1, finished: taken.inputs.count, refused: refusals))
+            FinishInputs(
+                .devices, token: token, step: taken.step + 1, finished: taken.inputs.count, refused: refusals)
+        )
         count(finished: taken.inputs.count, refused: refusals.count)
         log(refusals, reply)
     }
@@ -81,9 +82,9 @@ import StoreProtocol
 
     private var process: String? { isAlone ? intake.process : nil }
 
-    private func request(most: Int, triedBy process: String?) -> TakeDevices {
-        TakeDevices(
-            token: token, maxInputs: most, maxBytes: Self.takenBytes,
+    private func request(most: Int, triedBy process: String?) -> TakeInputs {
+        TakeInputs(
+            .devices, token: token, maxInputs: most, maxBytes: Self.takenBytes,
             maxInputBytes: DeviceInputRules.mostBytes, triedBy: process)
     }
 
@@ -92,14 +93,14 @@ import StoreProtocol
         intake.context.counts.refusedDeviceInputs += UInt64(clamping: refused)
     }
 
-    private func log(_ refusals: [FinishDevices.Refusal], _ reply: FinishDevices.Reply) {
+    private func log(_ refusals: [FinishInputs.Refusal], _ reply: FinishInputs.Reply) {
         // Refused inputs that were only counted, and caused no event, are not logged, so that a flood of refusals does not fill
         // the log.
         guard let first = refusals.first, reply != .done(events: 0) else { return }
         intake.log.info(
             "device inputs refused",
             metadata: [
-                "inputs": "\(refusals.count)", "device": "\(first.device ?? "")", "field": "\(first.field)",
+                "inputs": "\(refusals.count)", "device": "\(first.subject ?? "")", "field": "\(first.field)",
                 "reason": "\(first.reason)",
             ])
     }
@@ -144,10 +145,10 @@ extension DeviceStep {
     }
 }
 
-extension FinishDevices.Refusal {
+extension FinishInputs.Refusal {
     fileprivate init(_ error: DeviceInputError, place: Int) {
         self.init(
-            place: place, device: error.device, field: error.field, position: error.position,
+            place: place, subject: error.device, field: error.field, position: error.position,
             reason: error.reason)
     }
 }

@@ -153,11 +153,23 @@ end
 
 -- Returns whether a field of a job record should be a number but is not.
 local COUNTS = {}
-for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'delayed' }) do
+for _, name in ipairs({ 'submitted', 'accepted', 'adding', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight',
+    'delayed' }) do
     COUNTS[name] = true
 end
 local function is_invalid(field, text)
     return (COUNTS[field] or field:sub(1, 7) == 'reason:') and (#text > 16 or not text:match('^%-?%d+$'))
+end
+
+-- Returns the campaigns that may add pushes to their jobs. Their job records have the field `adding`, which is 1, and which is
+-- included in `accepted`.
+local function adding_campaigns()
+    local adding = {}
+    for _, id in ipairs(call('ZRANGE', P .. 'campaign_ids', 0, -1)) do
+        local state = redis.pcall('HGET', P .. 'campaign:' .. id, 'state')
+        adding[id] = state == 'scheduled' or state == 'running' or nil
+    end
+    return adding
 end
 
 -- Returns the number of pushes of the partly split job that are in no batch yet.

@@ -1,13 +1,25 @@
 import PushModel
 package import RedisProtocol
 
-/// Takes device inputs from the list that producers write.
+/// The lists of inputs that the intake takes besides jobs. The raw value is the end of the list's key.
+package enum InputList: String, CaseIterable, Sendable, CommandArgument {
+    /// Registrations, changes and removals of devices.
+    case devices
+    /// New campaigns, and notices that an operator changed a campaign.
+    case campaigns
+    /// Devices that have finished the work that a campaign asks for.
+    case done
+
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(rawValue) }
+}
+
+/// Takes inputs from a list that producers write.
 ///
 /// The reply begins with inputs that were taken earlier and are not finished. So if an intake is killed, the next owner of the
 /// intake gets its unfinished inputs.
-package struct TakeDevices: Request {
+package struct TakeInputs: Request {
     package struct Reply: Equatable, Sendable {
-        /// The number of the last step of the device intake.
+        /// The number of the last step of the intake of this list.
         package let step: Int
         /// The number of inputs that this call refused because of their size.
         package let refused: Int
@@ -15,7 +27,7 @@ package struct TakeDevices: Request {
         package let inputs: [[UInt8]]
     }
 
-    package static var script: Script? { .takeDevices }
+    package static var script: Script? { .takeInputs }
 
     package let words: [any CommandArgument]
 
@@ -25,10 +37,11 @@ package struct TakeDevices: Request {
     ///   - process: the unique name of a process that tries the first taken input alone, because the input may have crashed an
     ///     earlier process. Nil after this process has survived a try; the call may then return several inputs.
     package init(
-        token: FenceToken, maxInputs: Int, maxBytes: Int, maxInputBytes: Int, triedBy process: String? = nil
+        _ list: InputList, token: FenceToken, maxInputs: Int, maxBytes: Int, maxInputBytes: Int,
+        triedBy process: String? = nil
     ) {
         words = [
-            ScriptKeys.prefix, token, maxInputs, maxBytes, maxInputBytes, process, Self.mostTries,
+            ScriptKeys.prefix, token, list, maxInputs, maxBytes, maxInputBytes, process, Self.mostTries,
         ]
     }
 
@@ -44,21 +57,21 @@ package struct TakeDevices: Request {
     }
 }
 
-/// Removes the first taken device inputs, after the caller has applied their changes, and records refused inputs.
-package struct FinishDevices: Request {
+/// Removes the first taken inputs of a list, after the caller has applied their changes, and records refused inputs.
+package struct FinishInputs: Request {
     /// A refused input, and why.
     package struct Refusal: Equatable, Sendable {
         /// The input's place among the finished inputs, from 0.
         package let place: Int
-        /// The device's id, if it could be read.
-        package let device: String?
+        /// The id of the device or campaign that the input names, if the id could be read.
+        package let subject: String?
         package let field: String
         /// The position of the fault in the input, in bytes.
         package let position: Int
         package let reason: String
 
-        package init(place: Int, device: String?, field: String, position: Int, reason: String) {
-            (self.place, self.device, self.field) = (place, device, field)
+        package init(place: Int, subject: String?, field: String, position: Int, reason: String) {
+            (self.place, self.subject, self.field) = (place, subject, field)
             (self.position, self.reason) = (position, reason)
         }
     }
@@ -70,17 +83,19 @@ package struct FinishDevices: Request {
         case doneBefore
     }
 
-    package static var script: Script? { .finishDevices }
+    package static var script: Script? { .finishInputs }
 
     package let words: [any CommandArgument]
 
     /// - Parameters:
     ///   - step: the number of the last step plus 1.
     ///   - finished: the number of inputs to remove, refused inputs included.
-    package init(token: FenceToken, step: Int, finished: Int, refused: [Refusal] = []) {
-        var words: [any CommandArgument] = [ScriptKeys.prefix, token, step, finished]
+    package init(
+        _ list: InputList, token: FenceToken, step: Int, finished: Int, refused: [Refusal] = []
+    ) {
+        var words: [any CommandArgument] = [ScriptKeys.prefix, token, list, step, finished]
         for refusal in refused {
-            words += [refusal.place, refusal.device, refusal.field, refusal.position, refusal.reason]
+            words += [refusal.place, refusal.subject, refusal.field, refusal.position, refusal.reason]
         }
         self.words = words
     }
@@ -93,41 +108,47 @@ package struct FinishDevices: Request {
     }
 }
 
-/// Waits for the next device input and moves it to the end of the taken inputs. The command needs a separate connection, because
+/// Waits for the next input of a list and moves it to the end of the taken inputs. The command needs a separate connection, because
 /// it blocks.
 ///
-/// This command needs no fence: even if the caller is no longer the intake, the next ``TakeDevices`` of the new intake returns
+/// This command needs no fence: even if the caller is no longer the intake, the next ``TakeInputs`` of the new intake returns
 /// the moved input.
-package struct AwaitDevice: Request {
+package struct AwaitInput: Request {
     package let blocking: Duration
+    private let list: InputList
 
     /// - Parameter timeout: how long to wait for an input; more than zero.
-    package init(timeout: Duration) { blocking = timeout }
+    package init(_ list: InputList, timeout: Duration) { (self.list, blocking) = (list, timeout) }
 
     package var words: [any CommandArgument] {
-        ["BLMOVE", AppKey(\.devices), AppKey(\.devicesTaken), "LEFT", "RIGHT", BlockingTime(blocking)]
+        [
+            "BLMOVE", AppKey { [list] in $0.inputs(list) }, AppKey { [list] in $0.takenInputs(list) }, "LEFT",
+            "RIGHT", BlockingTime(blocking),
+        ]
     }
 
     /// Whether an input was moved within the timeout.
     package static func read(_ value: RESPValue) throws(StoreError) -> Bool { !value.isNull }
 }
 
-/// Adds device inputs to the list that producers write. If the reply is lost, the caller may add the same inputs again.
-package struct PushDevices: Request {
+/// Adds inputs to a list that producers write. If the reply is lost, the caller may add the same inputs again.
+package struct PushInputs: Request {
     /// The number of inputs in the list.
     package typealias Reply = Int
 
     package let words: [any CommandArgument]
 
     /// - Parameter inputs: at least one input.
-    package init(_ inputs: [[UInt8]]) { words = ["RPUSH", AppKey(\.devices), ArgumentList(inputs)] }
+    package init(_ list: InputList, _ inputs: [[UInt8]]) {
+        words = ["RPUSH", AppKey { $0.inputs(list) }, ArgumentList(inputs)]
+    }
 }
 
-/// Counts the device inputs of an app that the intake has not taken yet.
-package struct CountDevices: Request {
+/// Counts the inputs of a list that the intake has not taken yet.
+package struct CountInputs: Request {
     package typealias Reply = Int
 
-    package init() {}
+    package let words: [any CommandArgument]
 
-    package var words: [any CommandArgument] { ["LLEN", AppKey(\.devices)] }
+    package init(_ list: InputList) { words = ["LLEN", AppKey { $0.inputs(list) }] }
 }

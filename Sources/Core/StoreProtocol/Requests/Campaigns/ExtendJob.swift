@@ -1,0 +1,74 @@
+package import RedisProtocol
+
+/// Performs one step of a campaign: adds pushes to its job, counts, and marks the step's devices. If the reply is lost, the same
+/// call may be repeated.
+///
+/// A call is limited to 128 batches, 16,384 tokens and 32 strings of 8 KiB, so that Redis is blocked for at most 5 ms.
+package struct ExtendJob: Request {
+    package enum Reply: Equatable, Sendable {
+        /// The step is done. `woken` are the shards with new batches, and `nextDue` is the time until the first new delayed batch
+        /// is due.
+        case done(woken: [Int], nextDue: Duration?)
+        /// An earlier call did this step, and its reply was lost.
+        case doneBefore
+        /// The campaign is paused. Nothing happened.
+        case paused
+        /// The campaign is cancelled. Nothing happened, and the next step must have the ending `cancelled`.
+        case cancelled
+        /// The app is full. Nothing happened.
+        case full
+    }
+
+    package static var script: Script? { .extendJob }
+    /// Maximum number of strings in a call.
+    package static let mostStrings = 32
+
+    package var token: FenceToken
+    package var campaign: String
+    /// The number of the last step plus 1.
+    package var step: Int
+    /// A name that no other step of the campaign has.
+    package var name: String
+    /// The new values of fields of the campaign's record.
+    package var fields: [ChangeCampaign.Field] = []
+    /// The numbers to add to fields of the campaign's record. The script itself adds the accepted pushes to `accepted`.
+    package var counts: [(name: String, number: Int)] = []
+    /// The new values of strings, such as the bits of a chunk, by their keys without the prefix: at most ``mostStrings``.
+    package var strings: [(key: String, bytes: [UInt8])] = []
+    package var events: [FarmEvent] = []
+    package var batches: [Split.NewBatch] = []
+    /// Not nil in the campaign's last step.
+    package var ending: CampaignEnding?
+    /// Why the campaign ended; empty if there is no reason.
+    package var reason = ""
+    /// How long to keep the job record after the job is finished, in seconds.
+    package var keep = Retention().jobRecordSeconds
+
+    package init(token: FenceToken, campaign: String, step: Int, name: String) {
+        (self.token, self.campaign, self.step, self.name) = (token, campaign, step, name)
+    }
+
+    package var words: [any CommandArgument] {
+        [
+            ScriptKeys.prefix, token, campaign, step, name, keep, ending?.rawValue, reason,
+            fields.count, counts.count, strings.count, events.count, batches.count,
+            ArgumentList(fields.flatMap { [$0.name, $0.value] }),
+            ArgumentList(counts.flatMap { [$0.name, $0.number] as [any CommandArgument] }),
+            ArgumentList(strings.flatMap { [$0.key, $0.bytes] as [any CommandArgument] }),
+            ArgumentList(events), ArgumentList(batches),
+        ]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        switch try reader.integer() {
+        case 0: return .doneBefore
+        case 2: return .paused
+        case 3: return .cancelled
+        case 4: return .full
+        default:
+            let next = try reader.duration()
+            return .done(woken: try reader.remainingShards(), nextDue: next)
+        }
+    }
+}

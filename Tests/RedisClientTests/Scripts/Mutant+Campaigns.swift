@@ -1,0 +1,57 @@
+extension Mutant {
+    /// Faults of the scripts that create, extend and end campaigns.
+    static let campaigns = [
+        Mutant(
+            .changeCampaign, "changes a campaign in any state", "if not is_expected then", "if false then"),
+        Mutant(.changeCampaign, "forgets the call", "call('HSET', campaign, 'changed_by_call', name)"),
+        Mutant(.changeCampaign, "uses the id of a job", "if job[1] and (", "if false and ("),
+        Mutant(
+            .changeCampaign, "keeps the counts of an old job", "call('DEL', P .. 'job:' .. id)", "tostring(1)"
+        ),
+        Mutant(.changeCampaign, "lists no campaign", "call('ZADD', CAMPAIGN_IDS, stamp, id)"),
+        Mutant(
+            .changeCampaign, "makes no job record", "if state == 'scheduled' then ensure",
+            "if false then ensure"),
+        Mutant(
+            .changeCampaign, "does not wake the intake", "if ARGV[1] == '' then call('RPUSH'",
+            "if false then call('RPUSH'"),
+        Mutant(
+            .changeCampaign, "wakes itself", "if ARGV[1] == '' then call('RPUSH'", "if true then call('RPUSH'"
+        ),
+        Mutant(.changeCampaign, "loses the reason", "if reason ~= '' then", "if false then"),
+        Mutant(
+            .changeCampaign, "does not finish the job", "if sum == accepted then finish_job",
+            "if false then finish_job"),
+        Mutant(
+            .extendJob, "mistakes another step for this one", "if step == done and last[2] == name then",
+            "if step == done then"),
+        Mutant(.extendJob, "extends a campaign that does not run", " or last[3] ~= 'running'", ""),
+        Mutant(.extendJob, "extends a cancelled campaign", "if cancel and tonumber", "if false and tonumber"),
+        Mutant(
+            .extendJob, "cancels too early", "cancel:match('^%d+ (%d+)')) <= t",
+            "cancel:match('^%d+ (%d+)')) > 0"),
+        Mutant(.extendJob, "extends a paused campaign", "if pause_of(id) then return { 2 } end"),
+        Mutant(.extendJob, "extends a full app", "if is_full() then return { 4 } end"),
+        Mutant(
+            .extendJob, "does not count unsendable devices of a paused campaign", "if batches > 0 then",
+            "if true then"),
+        Mutant(
+            .extendJob, "keeps an unreadable job record",
+            "if type(adding) == 'table' then drop_record(id) elseif", "if"),
+        Mutant(.extendJob, "stores no bits", "call('SET', P .. ARGV[i], ARGV[i + 1])"),
+        Mutant(.extendJob, "stores no progress", "call('HSET', campaign, ARGV[i], ARGV[i + 1])"),
+        Mutant(.extendJob, "writes no events", "for _ = 1, events do", "for _ = 1, 0 do"),
+        Mutant(.extendJob, "submits no pushes", "increment(job_record, 'submitted', pushes)"),
+        Mutant(.extendJob, "wakes no worker", "ipairs(wake(wakes))", "ipairs({})"),
+        Mutant(.extendJob, "keeps a job record forever", "call('EXPIRE', job_record, keep)"),
+        Mutant(
+            .markDone, "counts a device twice", "if call('SETBIT', key, ARGV[k], 1) == 0 then",
+            "if call('SETBIT', key, ARGV[k], 1) then"),
+        Mutant(.markDone, "keeps bits forever", "if rest > 0 then", "if false then"),
+        Mutant(.markDone, "keeps unreadable bits", "        call('DEL', key)\n"),
+        Mutant(.markDone, "writes short bits", "        call('SETBIT', key, 8 * BYTES - 1, 0)\n"),
+        Mutant(
+            .markDone, "marks devices of an unknown campaign",
+            "if call('EXISTS', campaign) == 0 then return -1 end"),
+    ]
+}

@@ -1,0 +1,274 @@
+import PushModel
+
+@testable import RedisClient
+@testable import StoreProtocol
+
+/// Cases of the scripts that create, extend and end campaigns.
+extension ScriptCase {
+    static let campaigns = changedCampaigns + endedCampaigns + steps + waitingSteps + lastSteps + doneDevices
+
+    private static let changedCampaigns = [
+        ScriptCase("creates a draft", again: .same) { _ in
+            ChangeCampaign.create("c", name: "n", isDraft: true, fields: [("definition", "{}")])
+        },
+        ScriptCase("schedules a new campaign", again: .same) { _ in
+            ChangeCampaign.create("c", name: "n", isDraft: false, fields: [("lane", "high")])
+        },
+        ScriptCase("schedules a campaign for the intake", again: .same) { fixture in
+            ChangeCampaign.create("c", token: fixture.token, name: "n", isDraft: false, fields: [])
+        },
+        ScriptCase("creates no campaign again", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: true)
+            return ChangeCampaign.create("c", name: "n", isDraft: false, fields: [("definition", "{}")])
+        },
+        ScriptCase("creates no campaign with the id of a job", again: .refused("error EXISTS c")) { fixture in
+            try fixture.split([("c", 2)])
+            return ChangeCampaign.create("c", name: "n", isDraft: true, fields: [])
+        },
+        ScriptCase("creates a campaign with the id of an old job", again: .same) { fixture in
+            try fixture.run([
+                "HSET", app + "job:c", "state", "finished", "accepted", "7", "delivered", "7", "created_at",
+                "5",
+                "finished_at", "6",
+            ])
+            return ChangeCampaign.create("c", name: "n", isDraft: false, fields: [])
+        },
+        ScriptCase(
+            "creates a campaign, and sets a job record aside that is no hash", again: .same
+        ) { fixture in
+            try fixture.run(["SET", app + "job:c", "x"])
+            return ChangeCampaign.create("c", name: "n", isDraft: false, fields: [])
+        },
+        ScriptCase("starts a draft", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: true)
+            return ChangeCampaign.start("c", name: "n", fields: [("starts_at", "7")])
+        },
+        ScriptCase("starts no draft with the id of a newer job", again: .refused("error EXISTS c")) {
+            fixture in
+            try fixture.createCampaign(isDraft: true)
+            try fixture.split([("c", 2)])
+            return ChangeCampaign.start("c", name: "n")
+        },
+        ScriptCase("stores the rate of a running campaign", again: .same) { fixture in
+            try fixture.runCampaign()
+            return ChangeCampaign.set("c", name: "n", fields: [("rate", "50")])
+        },
+        ScriptCase("stores no field of a finished campaign", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(
+                ChangeCampaign.end(
+                    "c", token: fixture.token, name: "e", as: .refused, reason: "no window", keep: 99))
+            return ChangeCampaign.set("c", name: "n", fields: [("rate", "50")])
+        },
+        ScriptCase("begins a scheduled campaign", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: false)
+            return ChangeCampaign.begin("c", token: fixture.token, name: "n", fields: [("limits", "3 4")])
+        },
+        ScriptCase("begins no draft", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: true)
+            return ChangeCampaign.begin("c", token: fixture.token, name: "n", fields: [])
+        },
+    ]
+
+    private static let endedCampaigns = [
+        ScriptCase("cancels a draft", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: true)
+            return ChangeCampaign.cancelDraft("c", name: "n")
+        },
+        ScriptCase("refuses a scheduled campaign", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: false)
+            return ChangeCampaign.end(
+                "c", token: fixture.token, name: "n", as: .refused, reason: "it does not fit", keep: 99)
+        },
+        ScriptCase("ends a campaign that an operator paused", again: .same) { fixture in
+            try fixture.createCampaign(isDraft: false)
+            try fixture.perform(SetPause(.job("c", .pause), by: "me@here"))
+            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            return ChangeCampaign.end(
+                "c", token: fixture.token, name: "n", as: .cancelled, reason: "", keep: 99)
+        },
+    ]
+
+    private static let steps = [
+        ScriptCase("adds pushes of a campaign", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("adds pushes of a campaign's second step", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1))
+            return fixture.campaignStep(2)
+        },
+        ScriptCase("adds delayed pushes of a campaign", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            return fixture.campaignStep(1, due: 4_000_000_000_000)
+        },
+        ScriptCase("counts devices without a push", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            var request = fixture.campaignStep(1)
+            request.batches = []
+            var event = FarmEvent(.campaignSkipped)
+            event.add("campaign", "c")
+            event.add("reason", "unreadable")
+            request.events = [event]
+            return request
+        },
+        ScriptCase("repairs the job record of a campaign", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.run(["DEL", app + "job:c"])
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("replaces a campaign's job record that is no hash", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.run(["SET", app + "job:c", "x"])
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("adds no step twice under another name", again: .refused("error STEP 1")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1, name: "of another process"))
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("adds steps in their order", again: .refused("error STEP 0")) { fixture in
+            try fixture.runCampaign()
+            return fixture.campaignStep(2)
+        },
+        ScriptCase("adds nothing to a campaign that does not run", again: .refused("error STEP 0")) {
+            fixture in
+            try fixture.createCampaign(isDraft: false)
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("adds nothing to an unknown campaign", again: .refused("error STEP 0")) { fixture in
+            fixture.campaignStep(1)
+        },
+    ]
+
+    private static let waitingSteps = [
+        ScriptCase("adds nothing to a paused campaign", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(SetPause(.job("c", .pause), by: "me@here"))
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("counts devices of a paused campaign", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(SetPause(.job("c", .pause), by: "me@here"))
+            var request = fixture.campaignStep(1)
+            request.batches = []
+            return request
+        },
+        ScriptCase("adds nothing to a cancelled campaign", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("adds pushes until the time of a cancel", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(SetPause(.cancel("c", from: 4_000_000_000_000, keep: 99), by: "me@here"))
+            return fixture.campaignStep(1)
+        },
+        ScriptCase("adds nothing while the app is full", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.run(["HSET", app + "admission", "max_backlog", "2"])
+            try fixture.run(["HSET", app + "load", "open", "2"])
+            return fixture.campaignStep(1)
+        },
+    ]
+
+    private static let lastSteps = [
+        ScriptCase("ends a campaign with its last pushes", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            var request = fixture.campaignStep(1)
+            request.ending = .finished
+            return request
+        },
+        ScriptCase("finishes the job of a campaign without open pushes", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1))
+            let batch = try fixture.checkout().batches[0]
+            _ = try fixture.report(batch, 0..<3, entry: StoreFixture.delivered("c", 3))
+            try fixture.perform(
+                Settle(try fixture.results().map { StoreFixture.settlement($0, "c", delivered: 3) }))
+            return fixture.campaignEnd(2, .finished)
+        },
+        ScriptCase("finishes the job of a campaign that sent nothing", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            return fixture.campaignEnd(1, .finished)
+        },
+        ScriptCase("ends a cancelled campaign and keeps the mark", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1))
+            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            return fixture.campaignEnd(2, .cancelled)
+        },
+        ScriptCase("does not finish a cancelled campaign as finished", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            return fixture.campaignEnd(1, .finished)
+        },
+        ScriptCase("keeps the mark of a cancelled campaign that may add pushes", again: .other("[1, 0, 0]")) {
+            fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1))
+            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            return CancelBatches(try fixture.perform(ScanBatches()).items)
+        },
+    ]
+
+    private static let doneDevices = [
+        ScriptCase("marks devices as done", again: .other("0")) { fixture in
+            try fixture.runCampaign()
+            return MarkDone(
+                token: fixture.token, campaign: "c", chunks: [(0, 0, [1, 8, 1, 65_535]), (3, 12, [0])])
+        },
+        ScriptCase("marks further devices as done", again: .other("0")) { fixture in
+            try fixture.runCampaign()
+            _ = try fixture.perform(MarkDone(token: fixture.token, campaign: "c", chunks: [(0, 0, [1, 2])]))
+            return MarkDone(token: fixture.token, campaign: "c", chunks: [(0, 0, [2, 3])])
+        },
+        ScriptCase("gives the bits of devices that are done the life of the campaign", again: .other("0")) {
+            fixture in
+            try fixture.runCampaign()
+            try fixture.run(["EXPIRE", app + "campaign:c", "50"])
+            return MarkDone(token: fixture.token, campaign: "c", chunks: [(0, 0, [1])])
+        },
+        ScriptCase("replaces unreadable bits of devices that are done", again: .other("0")) { fixture in
+            try fixture.runCampaign()
+            try fixture.run(["RPUSH", app + "done:c:00:0", "x"])
+            return MarkDone(token: fixture.token, campaign: "c", chunks: [(0, 0, [1])])
+        },
+        ScriptCase("marks no device of an unknown campaign", again: .same) { fixture in
+            MarkDone(token: fixture.token, campaign: "c", chunks: [(0, 0, [1])])
+        },
+    ]
+}
+
+extension StoreFixture {
+    func createCampaign(isDraft: Bool) throws {
+        _ = try perform(ChangeCampaign.create("c", name: "create", isDraft: isDraft, fields: []))
+    }
+
+    func runCampaign() throws {
+        try createCampaign(isDraft: false)
+        _ = try perform(ChangeCampaign.begin("c", token: token, name: "begin", fields: []))
+    }
+
+    /// Returns a step of three pushes and of one device that cannot be sent to.
+    func campaignStep(_ step: Int, due: Int64 = 0, name: String? = nil) -> ExtendJob {
+        var request = ExtendJob(token: token, campaign: "c", step: step, name: name ?? "step \(step)")
+        request.fields = [("progress", "{\"step\":\(step)}")]
+        request.counts = [("accepted:1", 3), ("unsendable:1", 1), ("audience:1", 4)]
+        request.strings = [("sent:c:1:00:0", [0, 1, 0, UInt8(step)])]
+        request.batches = [
+            .init(shard: 1, lane: .bulk, due: due, tokens: 3, body: Self.body([("c", 3)]))
+        ]
+        request.keep = 99
+        return request
+    }
+
+    /// Returns a last step without pushes.
+    func campaignEnd(_ step: Int, _ ending: CampaignEnding) -> ExtendJob {
+        var request = ExtendJob(token: token, campaign: "c", step: step, name: "end")
+        request.ending = ending
+        request.keep = 99
+        return request
+    }
+}
