@@ -141,9 +141,10 @@ let package = Package(
         process(
             "Intake",
             [
-                "PushModel", "JobSplitting", "Registry", "ControlChannel", "FarmPolicy", "EventLoop",
-                "StoreProtocol", "RedisClient",
-                "Supervision", "Failpoints", logging,
+                "PushModel", "JobSplitting", "Registry", "Segments", "Scheduling", "Campaigns",
+                "ControlChannel",
+                "FarmPolicy", "EventLoop", "POSIX", "StoreProtocol", "RedisClient", "Supervision",
+                "Failpoints", logging,
             ]),
         process(
             "Coordinator",
@@ -345,12 +346,10 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "FarmHarness", "Intake", "JobSplitting", "Registry", "Coordinator", "ControlChannel",
-                "StoreProtocol",
-                "RedisClient",
-                "FarmPolicy",
-                "PushModel", "RESP", "RedisProtocol",
-                "EventLoop", "LoopTesting", "RandomTesting", logging,
+                "FarmHarness", "Intake", "JobSplitting", "Registry", "RegistryTesting", "Campaigns",
+                "Scheduling", "Segments", "POSIX", "Coordinator", "ControlChannel", "StoreProtocol",
+                "RedisClient", "FarmPolicy", "PushModel", "RESP", "RedisProtocol", "EventLoop", "LoopTesting",
+                "RandomTesting", logging,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -479,8 +478,7 @@ let package = Package(
             name: "FarmTests",
             dependencies: [
                 "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "Registry", "RESP",
-                "RedisProtocol", "OpenSSL",
-                "Simulator",
+                "RedisProtocol", "OpenSSL", "Simulator", "Campaigns", "StoreProtocol",
             ],
             exclude: ["Recorded"],
             swiftSettings: strict

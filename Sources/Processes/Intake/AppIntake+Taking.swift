@@ -106,7 +106,8 @@ extension IntakeSetup {
 }
 
 extension JobLimits {
-    fileprivate init(_ setup: IntakeSetup) {
+    /// The limits of the app's jobs.
+    init(_ setup: IntakeSetup) {
         self.init(
             tokens: Int(setup.maxTokens),
             payloadBytes: setup.maxPayloadBytes == 0 ? .max : Int(setup.maxPayloadBytes),

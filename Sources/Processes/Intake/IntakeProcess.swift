@@ -1,8 +1,10 @@
 import ControlChannel
 package import EventLoop
 package import Logging
+import POSIX
 import RedisClient
 import Registry
+import Scheduling
 import StoreProtocol
 package import Supervision
 
@@ -21,11 +23,14 @@ package import Supervision
     /// The last fencing token of each app.
     private var tokens: [String: FenceToken] = [:]
     private var registries: RegistryConnections?
+    private var campaigns: [String: CampaignIntake] = [:]
+    private let zones: ZoneCatalog
     private var heartbeat: Timer?
     private var heartbeats = 0
 
     package init(log: Logger, logging: ChildLogging) {
         self.log = log
+        zones = ZoneCatalog { path in try? SmallFile.read(path) }
         life = ChildLife(signalGrace: .seconds(5), log: log, logging: logging)
     }
 
@@ -53,6 +58,7 @@ package import Supervision
             tokens[app] = token
             apps[app]?.setToken(token)
             devices[app]?.setToken(token)
+            campaigns[app]?.setToken(token)
         case .logLevel(let level): life.logging.setLevel(level)
         case .reopenLogs: life.logging.reopen()
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
@@ -99,11 +105,15 @@ package import Supervision
             let hasMoved = old.setup.registry != setup.registry
             old.apply(setup, registry: connection)
             devices[setup.name]?.use(DeviceInputRules(setup))
+            campaigns[setup.name]?.apply(setup, registry: connection)
             guard hasMoved else { return }
         } else {
             let app = AppIntake(context, setup, registry: connection)
             apps[setup.name] = app
             app.start()
+            let runner = CampaignIntake(context, setup, registry: connection, zones: zones)
+            campaigns[setup.name] = runner
+            runner.start()
         }
         let former = devices[setup.name]
         let registry = RegistryWriter(app: setup.name, connection: connection, log: log)
@@ -121,9 +131,11 @@ package import Supervision
     private func forget(_ name: String) {
         tokens[name] = nil
         let (app, intake) = (apps.removeValue(forKey: name), devices.removeValue(forKey: name))
+        let runner = campaigns.removeValue(forKey: name)
         Loop.task {
             await app?.stop()
             await intake?.stop()
+            await runner?.stop()
         }
     }
 
@@ -140,6 +152,7 @@ package import Supervision
         let endings =
             apps.values.map { app in Loop.task { await app.stop() } }
             + devices.values.map { intake in Loop.task { await intake.stop() } }
+            + campaigns.values.map { runner in Loop.task { await runner.stop() } }
         Loop.task {
             for ending in endings { await ending.value }
             self.life.end()

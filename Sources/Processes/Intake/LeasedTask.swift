@@ -46,6 +46,9 @@ import StoreProtocol
     /// Waits until the token changes or the work is stopped, but no longer than this.
     func wait(atMost time: Duration) async { await wakeUp.wait(atMost: time) }
 
+    /// Ends the present wait, or the next wait if none is present.
+    func signal() { wakeUp.signal() }
+
     private func wake() {
         endWait()
         wakeUp.signal()

@@ -39,7 +39,7 @@ package struct ChildLaunch {
     /// The variables that every child inherits. The list contains no variable with a secret. It also contains no variable for the
     /// service manager, because a child that has these variables could report to systemd in the name of the service.
     static let inherited: [String] = {
-        var names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
+        var names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE", "PUSHFARM_TIME_FACTOR"]
         #if DEBUG
             // The variables that configure a built-in sanitizer.
             names += ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"]

@@ -34,4 +34,12 @@ package struct Campaign: Sendable {
     /// The text from which, together with a device's place, stage and cohort are computed: the series or else the id.
     /// - Parameter id: the campaign's id.
     package func salt(id: String) -> String { series ?? id }
+
+    /// The campaign with all durations of its schedule divided by a factor of 1 or more.
+    package func divided(by factor: Double) -> Campaign {
+        Campaign(
+            definition: definition, id: id, audience: audience, content: content,
+            schedule: schedule.divided(by: factor), defaultZone: defaultZone, series: series, limits: limits,
+            merge: merge, recurrence: recurrence, variants: variants)
+    }
 }

@@ -95,6 +95,16 @@ package struct CampaignSchedule: Hashable, Sendable {
         (self.stages, self.repetition, self.cohorts) = (stages, repetition, cohorts)
     }
 
+    /// Creates a schedule from the parts of a checked schedule.
+    init(
+        start: Start, window: SendingWindow?, unchecked spread: Spread, avoid: AvoidedMinutes,
+        stages: [Stage],
+        repetition: Repetition?, cohorts: Int
+    ) {
+        (self.start, self.window, self.spread, self.avoid) = (start, window, spread, avoid)
+        (self.stages, self.repetition, self.cohorts) = (stages, repetition, cohorts)
+    }
+
     /// The milliseconds from the start to the end of a round without stages; nil if pushes have a rate, or are spread evenly over
     /// the whole window.
     package var roundLength: Int64? {

@@ -10,17 +10,19 @@ struct EnvironmentLayer {
     static let prefix = "PUSHFARM_"
     /// The variable that names the configuration file.
     static let fileVariable = "PUSHFARM_CONFIG"
+    /// The variable with the factor by which the intake divides the durations of campaigns in demonstrations.
+    static let timeFactorVariable = "PUSHFARM_TIME_FACTOR"
 
     /// Variables that are not settings. A release build does not know the failpoint variables, and refuses to start if one of
     /// them is set.
     private static let reserved: Set<String> = {
         #if FAILPOINTS
             [
-                fileVariable, "PUSHFARM_FAILPOINTS", "PUSHFARM_FAILPOINTS_FOLDER",
+                fileVariable, timeFactorVariable, "PUSHFARM_FAILPOINTS", "PUSHFARM_FAILPOINTS_FOLDER",
                 "PUSHFARM_FAILPOINTS_CLOCK",
             ]
         #else
-            [fileVariable]
+            [fileVariable, timeFactorVariable]
         #endif
     }()
 

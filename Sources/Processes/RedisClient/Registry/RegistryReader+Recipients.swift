@@ -28,7 +28,7 @@ extension RegistryReader {
     }
 
     /// The index entries of these hashes, in order; an entry without places for a hash that the index does not have.
-    private func entries(
+    func entries(
         _ index: RegistryIndex, _ hashes: [RegistryHash]
     ) async throws(StoreError) -> [IndexEntry] {
         var found = [IndexEntry](repeating: IndexEntry(), count: hashes.count)

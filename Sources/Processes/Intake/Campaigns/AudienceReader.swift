@@ -1,0 +1,155 @@
+import Campaigns
+import EventLoop
+import Logging
+import RedisClient
+import Registry
+import Segments
+import StoreProtocol
+
+/// Reads the audience of campaigns from an app's registry: one chunk of ordinals at a time, so that memory is bounded.
+@Loop final class AudienceReader {
+    /// How long saved segments and the names of attributes may be remembered. A device is in the audience if it is a member
+    /// when its chunk is sent, and an attribute that is newer than this time may be missed.
+    private static let memory = Duration.seconds(3)
+
+    private let store: AppStore
+    /// The connection to the Redis with the app's registry.
+    private var registry: RedisConnection
+    private let log: Logger
+    private var reader: RegistryReader?
+    private var states: (read: ContinuousClock.Instant, partitions: [PartitionState])?
+    private var saved: [String: (read: ContinuousClock.Instant, expression: SegmentExpression)] = [:]
+
+    init(store: AppStore, registry: RedisConnection, log: Logger) {
+        (self.store, self.registry, self.log) = (store, registry, log)
+    }
+
+    /// Reads the registry from this Redis from now on.
+    func use(_ registry: RedisConnection) {
+        guard registry !== self.registry else { return }
+        self.registry = registry
+        (reader, states) = (nil, nil)
+    }
+
+    // MARK: Segments
+
+    /// Why the expression of a campaign's audience cannot be read.
+    struct Trouble: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Returns the expression of an audience.
+    ///
+    /// - Returns: the trouble as text if the segment does not exist, or its expression cannot be read.
+    func expression(of audience: Campaign.Audience) async throws(StoreError) -> Result<
+        SegmentExpression, Trouble
+    > {
+        switch audience {
+        case .expression(let expression): return .success(expression)
+        case .list(let name): return .failure(Trouble(description: "there is no list \"\(name)\""))
+        case .saved(let name):
+            if let known = saved[name], known.read.duration(to: .now) < Self.memory {
+                return .success(known.expression)
+            }
+            let segments = try await store.perform(ReadSegments())
+            guard let segment = segments.segments.first(where: { $0.name == name }) else {
+                return .failure(
+                    Trouble(
+                        description: segments.unreadable.contains(name)
+                            ? "the segment \"\(name)\" cannot be read" : "there is no segment \"\(name)\""))
+            }
+            do throws(SegmentError) {
+                let expression = try SegmentExpression(parsing: segment.expression)
+                if saved.count >= SavedSegment.most { saved = [:] }
+                saved[name] = (.now, expression)
+                return .success(expression)
+            } catch {
+                return .failure(Trouble(description: "the segment \"\(name)\" is not valid: \(error)"))
+            }
+        }
+    }
+
+    // MARK: Partitions
+
+    /// The state of all partitions, which is at most ``memory`` old.
+    func partitions() async throws(StoreError) -> [PartitionState] {
+        if let states, states.read.duration(to: .now) < Self.memory { return states.partitions }
+        let reader = try await open()
+        let partitions = try await reader.partitions()
+        states = (.now, partitions)
+        return partitions
+    }
+
+    /// The names of the time zones that devices have or had.
+    func zoneNames() async throws(StoreError) -> Set<String> {
+        let prefix = AttributeName.zone("").text
+        var names: Set<String> = []
+        for partition in try await partitions() {
+            for (name, _) in partition.names.all where name.text.utf8.starts(with: prefix.utf8) {
+                names.insert(String(name.text.utf8.dropFirst(prefix.utf8.count)) ?? "")
+            }
+        }
+        return names
+    }
+
+    private func open() async throws(StoreError) -> RegistryReader {
+        // The number of partitions is fixed when the first device is registered, so a reader of an empty registry is not kept.
+        if let reader, let states, states.partitions.contains(where: { $0.next > 0 }) { return reader }
+        let opened = try await RegistryReader.open(app: store.keys.app, connection: registry)
+        reader = opened
+        return opened
+    }
+
+    // MARK: Chunks
+
+    /// Reads which devices of a chunk are in the segments.
+    ///
+    /// - Returns: the devices of each segment, in order; nil if a bitmap cannot be read.
+    func members(
+        of expressions: [SegmentExpression], in chunk: AudienceChunk, today: Int
+    ) async throws(StoreError) -> [OrdinalChunk]? {
+        let partitions = try await partitions()
+        let nobody = Array(repeating: OrdinalChunk(), count: expressions.count)
+        guard let reader, let state = partitions[checked: chunk.partition], chunk.number < state.chunks else {
+            return nobody
+        }
+        let plan = SegmentPlan(expressions, state.attributes, today: today)
+        guard !plan.numbers.isEmpty else { return nobody }
+        let evaluation = try await reader.evaluation(
+            of: plan, partition: chunk.partition, chunk: chunk.number)
+        return evaluation.map { evaluation in expressions.indices.map { evaluation.devices(of: $0) } }
+    }
+
+    /// Reads bits of campaigns.
+    ///
+    /// - Parameter keys: keys without the prefix of the app's keys.
+    /// - Returns: the bits in the order of the keys; nil for a key whose bytes are not the bits of a chunk.
+    func bits(_ keys: [String]) async throws(StoreError) -> [OrdinalChunk?] {
+        let strings = try await store.perform(ReadStrings(keys))
+        var bits: [OrdinalChunk?] = []
+        for (key, bytes) in zip(keys, strings) {
+            if let bytes {
+                bits.append(OrdinalChunk(bytes: bytes))
+            } else {
+                // MGET returns nothing for a key of another type, too.
+                bits.append(try await store.perform(ReadKeyType(key)) == "none" ? OrdinalChunk() : nil)
+            }
+        }
+        return bits
+    }
+
+    /// Reads the records of devices of a chunk.
+    func devices(_ ordinals: [UInt16], of chunk: AudienceChunk) async throws(StoreError) -> DevicePage {
+        guard let reader else { return DevicePage() }
+        return try await reader.readableDevices(
+            at: ordinals.map { ordinal in
+                DevicePlace(partition: chunk.partition, ordinal: chunk.firstOrdinal + Int(ordinal))
+            })
+    }
+
+    /// The places of devices by their ids. Ids that the registry does not have are left out.
+    func places(ofDevices ids: [String]) async throws(StoreError) -> [DevicePlace] {
+        _ = try await partitions()
+        return try await reader?.places(ofDevices: ids) ?? []
+    }
+}

@@ -1,0 +1,132 @@
+import Campaigns
+import ControlChannel
+import EventLoop
+import Logging
+import RedisClient
+import Scheduling
+import StoreProtocol
+
+/// Runs the campaigns of an app, while this host has the intake's lease.
+///
+/// The intake creates campaigns from the list `campaigns`, marks devices from the list `done`, and lets ``CampaignRunner`` send.
+/// All state of campaigns is in Redis. If the process is killed, the next owner of the lease continues with the devices whose
+/// bits are not set.
+@Loop final class CampaignIntake {
+    private let context: IntakeContext
+    private var setup: IntakeSetup
+    private let log: Logger
+    private let zones: ZoneCatalog
+    /// The connection to the Redis with the app's registry.
+    private var registry: RedisConnection
+    /// The unique name of this process.
+    private let process = String(UInt64.random(in: .min ... .max), radix: 36)
+    private let watcher: InboxWatcher<AwaitInput>
+    private let work: LeasedTask
+    private var services: CampaignServices?
+
+    /// - Parameter registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
+    init(
+        _ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection? = nil, zones: ZoneCatalog
+    ) {
+        (self.context, self.setup, self.zones) = (context, setup, zones)
+        self.registry = registry ?? context.redis
+        var log = context.log
+        log[metadataKey: "app"] = "\(setup.name)"
+        self.log = log
+        watcher = InboxWatcher(
+            app: setup.name, settings: context.redis.settings,
+            AwaitInput(.campaigns, timeout: WatchTimes.longest))
+        work = LeasedTask { [watcher] in watcher.close() }
+    }
+
+    func start() {
+        work.start { token throws(StoreError) in
+            try await self.serve(token)
+        } recover: { error, token in
+            await self.recover(from: error, token)
+        }
+    }
+
+    /// Ends the intake after the current step. The campaigns continue when an intake has the lease again.
+    func stop() async { await work.stop() }
+
+    /// Applies the setup to steps that are prepared from now on.
+    func apply(_ setup: IntakeSetup, registry: RedisConnection) {
+        (self.setup, self.registry) = (setup, registry)
+        services?.setup = setup
+        services?.audience.use(registry)
+    }
+
+    /// Uses this fencing token for all further steps; nil stops the work.
+    func setToken(_ token: FenceToken?) { work.setToken(token) }
+
+    private func serve(_ token: FenceToken) async throws(StoreError) {
+        // A blocking command waits for new inputs, while campaigns continue to send.
+        let watch = Loop.task {
+            while !Task.isCancelled {
+                _ = await self.watcher.next()
+                self.work.signal()
+            }
+        }
+        let result: Result<Void, StoreError>
+        do throws(StoreError) {
+            try await run(token)
+            result = .success(())
+        } catch { result = .failure(error) }
+        watch.cancel()
+        watcher.close()
+        await watch.value
+        services = nil
+        try result.get()
+    }
+
+    private func run(_ token: FenceToken) async throws(StoreError) {
+        let services = CampaignServices(
+            context, setup, token: token, registry: registry, zones: zones, process: process, log: log)
+        self.services = services
+        let runner = CampaignRunner(services)
+        let campaigns = InputTaker(
+            .campaigns, store: services.store, log: log, token: token, process: process,
+            mostBytes: CampaignParser.longest)
+        let done = InputTaker(
+            .done, store: services.store, log: log, token: token, process: process,
+            mostBytes: DoneReport.longest)
+        let (inbox, reports) = (
+            CampaignInbox(services: services, runner: runner), DoneInbox(services: services)
+        )
+        try await runner.load()
+        while work.mayServe(token) {
+            var hasMore = try await campaigns.handleNext { input, step, place throws(StoreError) in
+                try await inbox.handle(input, step: step, place: place)
+            }
+            guard work.mayServe(token) else { break }
+            let hasMoreReports = try await done.handleNext { input, _, place throws(StoreError) in
+                try await reports.handle(input, place: place)
+            }
+            hasMore = hasMore || hasMoreReports
+            guard work.mayServe(token) else { break }
+            let wait = try await runner.turn()
+            if hasMore || wait == .zero {
+                await Task.yield()
+            } else {
+                await work.wait(atMost: wait)
+            }
+        }
+    }
+
+    private func recover(from error: StoreError, _ token: FenceToken) async {
+        switch error {
+        case .fenced:
+            context.notify(.fenced(app: setup.name, token: token.bytes))
+            await work.wait(atMost: .seconds(1))
+        case .outOfStep, .takenJobsDiffer:
+            log.notice(
+                "campaigns restarted: Redis went back in time, or another coordinator took over",
+                metadata: ["reason": "\(error)"])
+            await work.wait(atMost: .milliseconds(50))
+        default:
+            log.error("the campaigns cannot continue", error: error)
+            await work.wait(atMost: .seconds(5))
+        }
+    }
+}

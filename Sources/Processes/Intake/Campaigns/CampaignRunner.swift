@@ -1,0 +1,136 @@
+import Campaigns
+import EventLoop
+import Logging
+import Scheduling
+import StoreProtocol
+
+/// Runs all campaigns of one app, one action after the other. Campaigns that may send take turns.
+@Loop final class CampaignRunner {
+    /// How often pauses and cancels are read.
+    private static let markInterval = Duration.seconds(1)
+    /// How often final campaigns get an expiry.
+    private static let retentionInterval = Duration.seconds(30)
+    /// The longest time between two calls of ``turn()``.
+    private static let longestWait = Duration.seconds(5)
+    /// The number of ids that one request reads.
+    private static let page = 100
+
+    private let services: CampaignServices
+    private let retention: CampaignRetention
+    private var campaigns: [String: RunningCampaign] = [:]
+    /// When each campaign acts next.
+    private var due: [String: ContinuousClock.Instant] = [:]
+    private var marksRead: ContinuousClock.Instant?
+    private var retained: ContinuousClock.Instant?
+
+    init(_ services: CampaignServices) {
+        self.services = services
+        retention = CampaignRetention(services)
+    }
+
+    // MARK: Campaigns
+
+    /// Loads all campaigns that have no final state.
+    func load() async throws(StoreError) {
+        var start = 0
+        while !Task.isCancelled {
+            let ids = try await services.perform(LatestCampaigns(from: start, count: Self.page))
+            for id in ids {
+                let state = try await services.perform(
+                    ReadCampaignField(id, CampaignRecord.Field.state.rawValue))
+                if state.flatMap(CampaignState.init)?.isActive == true { try await read(id) }
+            }
+            guard ids.count == Self.page else { return }
+            start += ids.count
+        }
+    }
+
+    /// Reads a campaign that was created or changed.
+    func read(_ id: String) async throws(StoreError) {
+        let record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
+        guard record.state?.isActive == true else { return remove(id) }
+        due[id] = .now
+        if let campaign = campaigns[id] { return campaign.update(record) }
+        do throws(ZoneError) { try services.zones.check() } catch {
+            // Without time zones no campaign can be read. The next owner, or the next change, reads the campaign again.
+            services.log.error("a campaign waits", metadata: ["campaign": "\(id)", "reason": "\(error)"])
+            return
+        }
+        do throws(CampaignError) { campaigns[id] = try RunningCampaign(id, record, services) } catch {
+            let reason = "the definition is not valid: \(error)"
+            services.log.error("campaign refused", metadata: ["campaign": "\(id)", "reason": "\(reason)"])
+            _ = try await services.perform(
+                ChangeCampaign.end(
+                    id, token: services.token, name: services.uniqueName(), as: .refused, reason: reason,
+                    keep: services.keepSeconds))
+            remove(id)
+        }
+    }
+
+    private func remove(_ id: String) {
+        campaigns[id] = nil
+        due[id] = nil
+    }
+
+    // MARK: Turns
+
+    /// Lets each campaign that is due perform one action.
+    ///
+    /// - Returns: when to call again; zero if more can be done now.
+    func turn() async throws(StoreError) -> Duration {
+        try await readMarks()
+        try await expire()
+        var wake = campaigns.isEmpty ? Self.longestWait : Self.markInterval
+        for (id, campaign) in campaigns.sorted(by: { $0.key < $1.key }) {
+            if let due = due[id], due > .now {
+                wake = min(wake, due - .now)
+                continue
+            }
+            let wait = try await campaign.act()
+            if campaign.isOver {
+                remove(id)
+                retained = nil
+                continue
+            }
+            due[id] = .now + wait
+            wake = min(wake, wait)
+        }
+        return max(.zero, wake)
+    }
+
+    /// Reads which campaigns are paused or cancelled, so that also a campaign that waits is cancelled soon.
+    private func readMarks() async throws(StoreError) {
+        let ids = campaigns.keys.sorted()
+        guard !ids.isEmpty, marksRead.map({ $0.duration(to: .now) >= Self.markInterval }) ?? true else {
+            return
+        }
+        marksRead = .now
+        let now = services.now.milliseconds
+        for start in stride(from: 0, to: ids.count, by: Self.page) {
+            let page = Array(ids[start..<min(start + Self.page, ids.count)])
+            let pauses = try await services.perform(ReadJobMarks(.paused, jobs: page))
+            let cancels = try await services.perform(ReadJobMarks(.cancelled, jobs: page))
+            for (id, (pause, cancel)) in zip(page, zip(pauses, cancels)) {
+                guard let campaign = campaigns[id] else { continue }
+                if let cancel, cancel <= now {
+                    try await campaign.cancel()
+                    remove(id)
+                } else if pause == nil, campaign.isPaused {
+                    campaign.resume()
+                    due[id] = .now
+                }
+            }
+        }
+    }
+
+    private func expire() async throws(StoreError) {
+        guard retained.map({ $0.duration(to: .now) >= Self.retentionInterval }) ?? true else { return }
+        retained = .now
+        try await retention.expire()
+    }
+}
+
+extension CampaignState {
+    /// Whether the runner has work with a campaign in this state.
+    fileprivate var isActive: Bool { self == .scheduled || self == .running }
+}

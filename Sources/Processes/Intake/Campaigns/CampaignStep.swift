@@ -1,0 +1,144 @@
+import Campaigns
+import EventLoop
+import Registry
+import Segments
+import StoreProtocol
+
+/// Prepares one step of a campaign: chooses devices of a chunk, reads their records, and makes their pushes.
+@Loop struct CampaignStep {
+    let services: CampaignServices
+    let id: String
+    let campaign: Campaign
+    /// For each partition, the first ordinal that is not in the audience.
+    let limits: [Int]
+    /// The names of the attributes that the pushes contain as values.
+    let attributes: [String]
+
+    /// Returns the attributes that a campaign's pushes contain: none if no payload has a placeholder.
+    static func attributes(of campaign: Campaign) -> [String] {
+        campaign.definition.contains("{{".utf8) ? CampaignDevice.attributes : []
+    }
+
+    /// The result of a step's preparation.
+    enum Result {
+        /// No device needs the push, so nothing must be stored.
+        case nothing(CampaignSent)
+        /// The chunk's bitmaps cannot be read.
+        case unreadable
+        case prepared(Prepared)
+    }
+
+    struct Prepared {
+        let sent: CampaignSent
+        let batches: [Split.NewBatch]
+        /// The key of the chunk's bits without the prefix, and the bits after the step.
+        let bits: (key: String, bytes: [UInt8])
+        /// Why the first of the unsendable devices got no push; nil if there is none.
+        let fault: String?
+    }
+
+    /// - Parameters:
+    ///   - send: what the campaign's run asks for.
+    ///   - group: the expression of the send's group within the segment.
+    ///   - cells: the cells of the send's round.
+    func prepare(
+        _ send: CampaignSend, group: SegmentExpression, cells: AudienceCells
+    ) async throws(StoreError) -> Result {
+        let chunk = send.chunk
+        let keys = [
+            CampaignBits.sent(round: send.round).key(
+                of: id, partition: chunk.partition, chunk: chunk.number),
+            CampaignBits.done.key(of: id, partition: chunk.partition, chunk: chunk.number),
+        ]
+        let members = try await services.audience.members(
+            of: [group], in: chunk, today: Self.today(services))
+        let bits = try await services.audience.bits(keys)
+        // Without the bits of the round, a device could get the push twice. Without the bits of devices that are done, a device
+        // only gets a push that it does not need.
+        guard let members, let sent = bits[0] else { return .unreadable }
+        let selection = AudienceSelection(
+            chunk, members: members[0], sent: sent, done: bits[1] ?? OrdinalChunk(),
+            limit: limits[checked: chunk.partition] ?? 0, cells: cells)
+        let choice = selection.choose(
+            send.cell, from: send.ordinals.lowerBound, to: send.ordinals.upperBound, most: send.most)
+        guard !choice.ordinals.isEmpty else {
+            return .nothing(CampaignSent(accepted: 0, next: choice.next, isExhausted: choice.isExhausted))
+        }
+        let devices = try await devices(choice.ordinals, of: chunk)
+        let pushes = await pushes(to: devices, send)
+        let handled = choice.ordinals.prefix(pushes.handled)
+        var after = sent
+        for ordinal in handled { after[ordinal] = true }
+        let isWhole = handled.count == choice.ordinals.count
+        return .prepared(
+            Prepared(
+                sent: CampaignSent(
+                    accepted: pushes.accepted, excluded: pushes.excluded, unsendable: pushes.unsendable,
+                    next: isWhole ? choice.next : Int(choice.ordinals[handled.count]),
+                    isExhausted: isWhole && choice.isExhausted),
+                batches: pushes.batches, bits: (keys[0], after.bytes), fault: pushes.fault))
+    }
+
+    /// The number of days since 1970-01-01 UTC.
+    static func today(_ services: CampaignServices) -> Int {
+        Int(clamping: services.now.seconds / 86_400)
+    }
+
+    private func devices(
+        _ ordinals: [UInt16], of chunk: AudienceChunk
+    ) async throws(StoreError) -> [StepPushes.Device] {
+        let page = try await services.audience.devices(ordinals, of: chunk)
+        var found: [Int: StepPushes.Device] = [:]
+        for place in page.unreadable {
+            found[place.ordinal] = .unsendable("the device's record cannot be read")
+        }
+        for device in page.devices { found[device.place.ordinal] = self.device(device.record) }
+        return ordinals.map { found[chunk.firstOrdinal + Int($0)] ?? .removed }
+    }
+
+    private func device(_ record: DeviceRecord) -> StepPushes.Device {
+        let environment: DeviceAddress.Environment = services.setup.isSandbox ? .sandbox : .production
+        let address = record.addresses.first { stored in
+            stored.address.service == .apns && stored.address.kind == .app
+                && stored.address.environment == environment
+        }
+        guard let address else {
+            return .unsendable("the device has no address of the environment \(environment.name)")
+        }
+        return .push(
+            CampaignDevice(
+                token: address.address.bytes, lang: record.lang,
+                values: attributes.compactMap { name in
+                    record.value(ofAttribute: name).map { (name, .text($0)) }
+                }))
+    }
+
+    private func pushes(to devices: [StepPushes.Device], _ send: CampaignSend) async -> StepPushes {
+        var limits = services.jobLimits
+        limits.tokens = max(limits.tokens, CampaignRun.mostDevices)
+        let rules = StepPushes.Rules(
+            app: services.setup.name, topic: services.setup.topic, limits: limits, now: services.now.seconds,
+            shards: services.context.shards)
+        return await services.working {
+            StepPushes(
+                devices, of: campaign, id: id, rules: rules, isFallback: send.isFallback, expiry: send.expiry)
+        }
+    }
+}
+
+extension DeviceRecord {
+    /// The value of an attribute that payloads may use, by its name in ``CampaignDevice/attributes``.
+    fileprivate func value(ofAttribute name: String) -> String? {
+        switch name {
+        case "id": id
+        case "user": user
+        case "platform": platform
+        case "lang": lang
+        case "zone": zone
+        case "app": app
+        case "os": os
+        case "model": model
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Campaigns
+import EventLoop
+import Registry
+import Segments
+import StoreProtocol
+
+/// Marks the devices that report that they are done with a campaign.
+@Loop struct DoneInbox {
+    let services: CampaignServices
+
+    /// Applies one report. Applying the same report again changes nothing.
+    ///
+    /// - Parameter place: the report's place in its step.
+    /// - Returns: why the report is refused; nil if it is not refused.
+    func handle(_ input: [UInt8], place: Int) async throws(StoreError) -> FinishInputs.Refusal? {
+        let report: DoneReport
+        do throws(CampaignError) { report = try DoneReport(input) } catch {
+            return FinishInputs.Refusal(
+                place: place, subject: nil, field: error.field, position: error.position, reason: error.reason
+            )
+        }
+        let places = try await services.retrying("find devices that are done") { () throws(StoreError) in
+            try await services.audience.places(ofDevices: report.devices)
+        }
+        let chunks = Dictionary(grouping: places) { place in
+            AudienceChunk(partition: place.partition, number: place.ordinal / OrdinalChunk.size)
+        }.sorted { $0.key < $1.key }.map { chunk, places -> MarkDone.Chunk in
+            (chunk.partition, chunk.number, places.map { $0.ordinal % OrdinalChunk.size })
+        }
+        let reply = try await services.perform(
+            MarkDone(token: services.token, campaign: report.campaign, chunks: chunks))
+        guard reply == .unknownCampaign else { return nil }
+        return FinishInputs.Refusal(
+            place: place, subject: report.campaign, field: "campaign", position: 0,
+            reason: "there is no campaign with this id")
+    }
+}

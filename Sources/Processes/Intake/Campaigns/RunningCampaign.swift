@@ -1,0 +1,385 @@
+import Campaigns
+import EventLoop
+import Logging
+import PushModel
+import Registry
+import Scheduling
+import Segments
+import StoreProtocol
+
+/// One campaign that waits for its start or runs. It performs one action at a time, and says when the next action is due.
+@Loop final class RunningCampaign {
+    private enum Phase {
+        case scheduled
+        case running(CampaignRun)
+        /// The campaign adds no more pushes.
+        case over
+    }
+
+    /// How long a campaign waits for its start, at most, until it looks again. Devices may register with zones whose windows
+    /// begin earlier.
+    private static let longestWait = Duration.seconds(30)
+    /// How long a campaign waits while the app is full.
+    private static let fullWait = Duration.milliseconds(100)
+    /// How long a campaign waits while something outside of it must be fixed.
+    private static let troubleWait = Duration.seconds(5)
+    /// The maximum number of events of a step.
+    private static let mostEvents = 16
+
+    let id: String
+    private let services: CampaignServices
+    private let log: Logger
+    private let campaign: Campaign
+    private let attributes: [String]
+    private var record: CampaignRecord
+    private var step: Int
+    private var phase: Phase
+    /// Events that the next step writes.
+    private var events: [FarmEvent] = []
+    private var unreadable: Set<AudienceChunk> = []
+    private var lastTrouble: String?
+    /// Whether the plan of the campaign, which waits for its start, was checked once. The plan is checked again at the start.
+    private var hasPlan = false
+    /// Whether Redis refused the last step because the campaign is paused.
+    private(set) var isPaused = false
+
+    /// Loads a campaign.
+    ///
+    /// - Throws: why the definition of the record is not valid.
+    init(_ id: String, _ record: CampaignRecord, _ services: CampaignServices) throws(CampaignError) {
+        (self.id, self.record, self.services) = (id, record, services)
+        var log = services.log
+        log[metadataKey: "campaign"] = "\(id)"
+        self.log = log
+        campaign = try CampaignParser(zones: services.zones.find).parse(record.definition)
+            .divided(by: TimeFactor.current)
+        attributes = CampaignStep.attributes(of: campaign)
+        step = record.step
+        phase = .scheduled
+    }
+
+    var isOver: Bool { if case .over = phase { true } else { false } }
+
+    // MARK: Changes
+
+    /// Takes a record that an operator has changed.
+    func update(_ record: CampaignRecord) {
+        let rate = self.record.rate
+        self.record = record
+        guard case .running(var run) = phase, rate != record.rate else { return }
+        run.change(rate: record.rate)
+        phase = .running(run)
+    }
+
+    /// Notes that the pause of the campaign has ended. The rest of the round is planned anew, so that no burst follows.
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        log.notice("campaign resumed")
+        guard case .running(var run) = phase else { return }
+        run.replan()
+        phase = .running(run)
+    }
+
+    /// Ends the campaign because it was cancelled.
+    func cancel() async throws(StoreError) {
+        switch phase {
+        case .over: return
+        case .scheduled where record.state != .running: try await end(.cancelled, reason: "")
+        case .scheduled, .running:
+            var request = ExtendJob(
+                token: services.token, campaign: id, step: step + 1, name: services.uniqueName())
+            (request.ending, request.keep) = (.cancelled, services.keepSeconds)
+            _ = try await services.perform(request)
+            phase = .over
+        }
+        log.notice("campaign cancelled")
+    }
+
+    // MARK: Actions
+
+    /// Performs the next action.
+    ///
+    /// - Returns: when to call again; zero if more can be done now.
+    func act() async throws(StoreError) -> Duration {
+        if isPaused { return .seconds(1) }
+        switch phase {
+        case .over: return Self.longestWait
+        case .scheduled:
+            let segment: SegmentExpression
+            switch try await segmentOrTrouble() {
+            case .success(let expression): segment = expression
+            case .failure(let wait): return wait.time
+            }
+            return try await start(segment)
+        case .running(let run):
+            switch try await segmentOrTrouble() {
+            case .success(let segment): return try await advance(run, segment)
+            case .failure(let wait): return wait.time
+            }
+        }
+    }
+
+    private struct Wait: Error { let time: Duration }
+
+    /// Returns the expression of the audience. If the expression cannot be read, the campaign waits, because an operator can save
+    /// the segment again.
+    private func segmentOrTrouble() async throws(StoreError) -> Result<SegmentExpression, Wait> {
+        let result = try await services.retrying("read the segment of a campaign") { () throws(StoreError) in
+            try await services.audience.expression(of: campaign.audience)
+        }
+        switch result {
+        case .success(let expression):
+            lastTrouble = nil
+            return .success(expression)
+        case .failure(let trouble):
+            if lastTrouble != trouble.description {
+                log.error("the campaign waits", metadata: ["reason": "\(trouble)"])
+                lastTrouble = trouble.description
+            }
+            return .failure(Wait(time: Self.troubleWait))
+        }
+    }
+
+    // MARK: Start
+
+    private func start(_ segment: SegmentExpression) async throws(StoreError) -> Duration {
+        guard record.state == .running else { return try await startWhenDue(segment) }
+        let names = try await zoneNames()
+        do throws(PlanRefusal) {
+            phase = .running(
+                try CampaignRun(
+                    campaign, id: id, start: startTime, names: names, zones: services.zones.find,
+                    progress: record.progress, rate: record.rate))
+            return .zero
+        } catch {
+            try await end(.refused, reason: "\(error)")
+            return .zero
+        }
+    }
+
+    private var startTime: UTCTime {
+        record.startedAt.map { UTCTime(milliseconds: $0) } ?? services.now
+    }
+
+    private func zoneNames() async throws(StoreError) -> Set<String> {
+        try await services.retrying("read the zones of devices") { () throws(StoreError) in
+            try await services.audience.zoneNames()
+        }
+    }
+
+    /// Begins the campaign when its first window begins, if its pushes fit into its windows.
+    private func startWhenDue(_ segment: SegmentExpression) async throws(StoreError) -> Duration {
+        let (now, names) = (services.now, try await zoneNames())
+        let start: UTCTime?
+        do throws(PlanRefusal) {
+            var run = try CampaignRun(
+                campaign, id: id, start: now, names: names, zones: services.zones.find)
+            if case .wait(let until) = run.next(at: now, .now) { start = until } else { start = nil }
+        } catch {
+            try await end(.refused, reason: "\(error)")
+            return .zero
+        }
+        if let start, hasPlan { return min(Self.wait(until: start, from: now), Self.longestWait) }
+        let partitions = try await services.retrying("read the registry") { () throws(StoreError) in
+            try await services.audience.partitions()
+        }
+        let limits = partitions.map(\.next)
+        if let refusal = try await planRefusal(segment, names, limits, now) {
+            try await end(.refused, reason: "\(refusal)")
+            return .zero
+        }
+        hasPlan = true
+        guard start == nil else { return .zero }
+        let change = ChangeCampaign.begin(
+            id, token: services.token, name: services.uniqueName(),
+            fields: [
+                (CampaignRecord.Field.limits.rawValue, CampaignRecord.text(ofLimits: limits)),
+                (CampaignRecord.Field.startsAt.rawValue, "\(now.milliseconds)"),
+            ])
+        _ = try await services.perform(change)
+        record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
+        step = record.step
+        guard record.state == .running else {
+            phase = .over
+            return .zero
+        }
+        log.notice("campaign started")
+        return .zero
+    }
+
+    /// Plans the campaign for the devices of now.
+    ///
+    /// - Returns: why the pushes do not fit into the windows; nil if they fit.
+    private func planRefusal(
+        _ segment: SegmentExpression, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
+    ) async throws(StoreError) -> PlanRefusal? {
+        // Only the windows of the devices' own zones need counts by zone.
+        let zones = campaign.schedule.window?.zone == .device ? names.sorted() : []
+        let cells = AudienceCells(campaign.schedule, salt: campaign.salt(id: id), round: 1)
+        let expressions = [segment] + zones.map { .and([segment, .term(.value(.zone, $0))]) }
+        let counts = try await AudienceCounter(services: services, id: id, limits: limits).count(
+            expressions.map { .init(expression: $0, round: 1, cells: cells) }
+        ).parts.map(\.total)
+        let byZone = Dictionary(zip(zones, counts.dropFirst()), uniquingKeysWith: +).filter { $0.value > 0 }
+        let withoutZone = max(0, counts[0] - byZone.values.reduce(0, +))
+        do throws(PlanRefusal) {
+            _ = try DeliveryPlan(
+                PlanAudience(zones: byZone, withoutZone: withoutZone), campaign.schedule,
+                defaultZone: campaign.defaultZone, zones: services.zones.find, now: now)
+            return nil
+        } catch { return error }
+    }
+
+    // MARK: Running
+
+    private func advance(_ before: CampaignRun, _ segment: SegmentExpression) async throws(StoreError)
+        -> Duration
+    {
+        var run = before
+        let now = services.now
+        let action = run.next(at: now, .now, released: record.released)
+        phase = .running(run)
+        switch action {
+        case .count(let counts): return try await count(counts, run, segment)
+        case .send(let send): return try await self.send(send, run, segment)
+        case .store: return try await store(run, stepRequest(run))
+        case .wait(let until): return Self.wait(until: until, from: now)
+        case .finished:
+            var request = stepRequest(run)
+            (request.ending, request.keep) = (.finished, services.keepSeconds)
+            return try await store(run, request)
+        }
+    }
+
+    private static func wait(until time: UTCTime, from now: UTCTime) -> Duration {
+        .milliseconds(max(1, time.milliseconds - now.milliseconds))
+    }
+
+    private func count(
+        _ counts: [CampaignCount], _ before: CampaignRun, _ segment: SegmentExpression
+    ) async throws(StoreError) -> Duration {
+        var run = before
+        let found = try await AudienceCounter(services: services, id: id, limits: record.limits).count(
+            counts.map { count in
+                .init(
+                    expression: run.groups[count.group].expression(in: segment), round: count.round,
+                    cells: run.cells(ofRound: count.round))
+            })
+        for chunk in found.unreadable { note(unreadable: chunk) }
+        for (count, result) in zip(counts, found.parts) {
+            run.counted(result, of: count.group, at: services.now)
+        }
+        phase = .running(run)
+        return .zero
+    }
+
+    private func send(
+        _ send: CampaignSend, _ before: CampaignRun, _ segment: SegmentExpression
+    ) async throws(StoreError) -> Duration {
+        var run = before
+        let preparation = CampaignStep(
+            services: services, id: id, campaign: campaign, limits: record.limits, attributes: attributes)
+        let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
+            try await preparation.prepare(
+                send, group: run.groups[send.group].expression(in: segment),
+                cells: run.cells(ofRound: send.round))
+        }
+        switch result {
+        case .nothing(let sent):
+            run.sent(send, sent, at: services.now)
+            phase = .running(run)
+            return .zero
+        case .unreadable:
+            note(unreadable: send.chunk)
+            let skipped = CampaignSent(accepted: 0, next: OrdinalChunk.size, isExhausted: true)
+            run.sent(send, skipped, at: services.now)
+            phase = .running(run)
+            return .zero
+        case .prepared(let prepared):
+            run.sent(send, prepared.sent, at: services.now)
+            if prepared.sent.unsendable > 0 {
+                note(devices: prepared.sent.unsendable, reason: prepared.fault ?? "")
+            }
+            var request = stepRequest(run)
+            request.strings = [prepared.bits]
+            request.batches = prepared.batches
+            return try await store(run, request)
+        }
+    }
+
+    // MARK: Steps
+
+    /// A step that stores the run and its counts.
+    private func stepRequest(_ run: CampaignRun) -> ExtendJob {
+        var request = ExtendJob(
+            token: services.token, campaign: id, step: step + 1, name: services.uniqueName())
+        request.fields = [
+            (CampaignRecord.Field.progress.rawValue, String(decoding: run.progress.json, as: UTF8.self))
+        ]
+        request.counts = run.unstored.additions.map { ($0.field, $0.number) }
+        request.events = Array(events.prefix(Self.mostEvents))
+        return request
+    }
+
+    /// Performs a step. The run replaces the present run if the step is stored.
+    private func store(_ run: CampaignRun, _ request: ExtendJob) async throws(StoreError) -> Duration {
+        switch try await services.perform(request) {
+        case .done(_, let nextDue):
+            if let nextDue {
+                services.context.notify(
+                    .delayed(app: services.setup.name, milliseconds: nextDue.milliseconds))
+            }
+        case .doneBefore: services.context.notify(.delayed(app: services.setup.name, milliseconds: 0))
+        case .paused:
+            isPaused = true
+            log.notice("campaign paused")
+            return .seconds(1)
+        case .cancelled:
+            try await cancel()
+            return .zero
+        case .full: return Self.fullWait
+        }
+        step = request.step
+        events.removeFirst(request.events.count)
+        services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
+        guard request.ending == nil else {
+            phase = .over
+            log.notice("campaign finished")
+            return .zero
+        }
+        var run = run
+        run.markStored()
+        phase = .running(run)
+        return .zero
+    }
+
+    /// Ends a campaign that cannot run.
+    private func end(_ ending: CampaignEnding, reason: String) async throws(StoreError) {
+        let change = ChangeCampaign.end(
+            id, token: services.token, name: services.uniqueName(), as: ending, reason: reason,
+            keep: services.keepSeconds)
+        _ = try await services.perform(change)
+        phase = .over
+        log.notice("campaign \(ending.rawValue)", metadata: ["reason": "\(reason)"])
+    }
+
+    // MARK: Skipped devices
+
+    private func note(unreadable chunk: AudienceChunk) {
+        guard unreadable.insert(chunk).inserted else { return }
+        let reason = "chunk \(chunk.number) of partition \(chunk.partition) cannot be read"
+        log.error("devices of a campaign are skipped", metadata: ["reason": "\(reason)"])
+        note(devices: nil, reason: reason)
+    }
+
+    /// - Parameter devices: the number of skipped devices; nil if it is unknown.
+    private func note(devices: Int?, reason: String) {
+        guard events.count < Self.mostEvents else { return }
+        var event = FarmEvent(.campaignSkipped)
+        event.add("campaign", id)
+        if let devices { event.add("devices", "\(devices)") }
+        event.add("reason", reason)
+        events.append(event)
+    }
+}

@@ -1,0 +1,106 @@
+import Campaigns
+import JobSplitting
+import PushModel
+import Scheduling
+import StoreProtocol
+
+/// The devices that a step chose, turned into batches by the rules of jobs.
+///
+/// The devices are handled in their order. The first device that does not fit into the step ends the step, so the handled devices
+/// are always the first ones.
+struct StepPushes {
+    /// A chosen device.
+    enum Device {
+        case push(CampaignDevice)
+        /// The device left the registry after its chunk was read.
+        case removed
+        /// No push can be made for the device, for this reason.
+        case unsendable(String)
+    }
+
+    /// How pushes become jobs and batches.
+    struct Rules {
+        let app: String
+        let topic: String
+        let limits: JobLimits
+        /// In Unix seconds.
+        let now: Int64
+        let shards: Int
+        var steps = StepLimits()
+    }
+
+    private(set) var batches: [Split.NewBatch] = []
+    private(set) var accepted = 0
+    private(set) var excluded = 0
+    private(set) var unsendable = 0
+    /// The number of devices that the step handles, from the first.
+    private(set) var handled = 0
+    /// Why the first of the unsendable devices got no push; nil if there is none.
+    private(set) var fault: String?
+    private let job: CampaignJob
+    private let rules: Rules
+    private let isFallback: Bool
+    private let expiry: UTCTime?
+    private var packer: StepPacker
+
+    /// Packs pushes to as many of the devices as fit into a step.
+    ///
+    /// - Parameters:
+    ///   - id: the id of the campaign, and of its job record.
+    ///   - isFallback: whether the pushes have the payload of `fallback`.
+    ///   - expiry: when the devices' window ends; nil without a window.
+    init(
+        _ devices: [Device], of campaign: Campaign, id: String, rules: Rules, isFallback: Bool,
+        expiry: UTCTime?
+    ) {
+        job = CampaignJob(campaign, id: id)
+        (self.rules, self.isFallback, self.expiry) = (rules, isFallback, expiry)
+        packer = StepPacker(id: id, shards: rules.shards, limits: rules.steps)
+        var pushes: [(place: Int, device: CampaignDevice)] = []
+        for (place, device) in devices.enumerated() {
+            if case .push(let device) = device { pushes.append((place, device)) }
+        }
+        handled = add(pushes[...]) ?? devices.count
+        for device in devices[..<handled] {
+            switch device {
+            case .push: break
+            case .removed: excluded += 1
+            case .unsendable(let reason): countUnsendable(reason)
+            }
+        }
+        batches = packer.finish()
+    }
+
+    /// Adds pushes to some devices. If their job is refused, because of one of the devices, each half is tried alone.
+    ///
+    /// - Returns: the place of the first device that does not fit into the step; nil if all devices fit.
+    private mutating func add(_ devices: ArraySlice<(place: Int, device: CampaignDevice)>) -> Int? {
+        guard !devices.isEmpty else { return nil }
+        let text = job.text(for: devices.map(\.device), isFallback: isFallback, expiry: expiry)
+        let parsed: ParsedJob
+        do throws(JobError) {
+            parsed = try JobParser.parse(
+                text, app: rules.app, topic: rules.topic, now: rules.now, limits: rules.limits)
+        } catch {
+            guard devices.count > 1 else {
+                countUnsendable("\(error.field): \(error.reason)")
+                return nil
+            }
+            let middle = devices.startIndex + devices.count / 2
+            return add(devices[..<middle]) ?? add(devices[middle...])
+        }
+        let fitting = packer.add(parsed)
+        let end = fitting < parsed.accepted ? Int(parsed.pushes[fitting].index) : devices.count
+        let malformed = parsed.malformed.prefix { $0.index < end }
+        accepted += fitting
+        for push in malformed { countUnsendable(push.reason) }
+        // The job's other pushes have the token of an earlier device, so the device already gets this push.
+        excluded += end - fitting - malformed.count
+        return end < devices.count ? devices[devices.startIndex + end].place : nil
+    }
+
+    private mutating func countUnsendable(_ reason: String) {
+        unsendable += 1
+        fault = fault ?? reason
+    }
+}
