@@ -29,6 +29,13 @@ import StoreProtocol
         let campaign: Campaign
         do throws(CampaignError) { campaign = try await parse(input) } catch { return refusal(error) }
         if let error = try await audienceError(campaign) { return refusal(error) }
+        guard runner.count < CampaignRunner.mostCampaigns else {
+            return refusal(
+                CampaignError(
+                    field: CampaignError.whole, position: 0,
+                    reason: "the app has \(runner.count) campaigns that wait or run; more are not accepted",
+                    id: campaign.id))
+        }
         // An input that is applied again must create the same campaign.
         let id =
             campaign.id ?? "campaign-\(step)-\(String(XXH64.hash(input, seed: UInt64(place)), radix: 36))"

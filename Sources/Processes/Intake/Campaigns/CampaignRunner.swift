@@ -6,6 +6,8 @@ import StoreProtocol
 
 /// Runs all campaigns of one app, one action after the other. Campaigns that may send take turns.
 @Loop final class CampaignRunner {
+    /// The maximum number of campaigns that wait for their start or run, so that producers cannot fill the memory.
+    static let mostCampaigns = 500
     /// How often pauses and cancels are read.
     private static let markInterval = Duration.seconds(1)
     /// How often final campaigns get an expiry.
@@ -29,6 +31,9 @@ import StoreProtocol
     }
 
     // MARK: Campaigns
+
+    /// The number of campaigns that wait for their start or run.
+    var count: Int { campaigns.count }
 
     /// Loads all campaigns that have no final state.
     func load() async throws(StoreError) {
