@@ -171,7 +171,7 @@ let package = Package(
                 "FarmPolicy", "StoreProtocol", "RedisClient", "Registry", "Segments",
                 "EventLoop", "Supervision",
                 "PushModel", "POSIX", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs",
-                "BinaryProtocol", "Gateway", "Variants", "DeviceModel", "Charts",
+                "BinaryProtocol", "Gateway", "Campaigns", "Scheduling", "Variants", "DeviceModel", "Charts",
                 argumentParser,
                 logging,
             ],

@@ -60,7 +60,8 @@ private struct HelpCommand: Decodable {
     /// Commands without --dry-run. These commands only read, run until they are stopped, or change a list in a way
     /// that an operator can undo.
     static let withoutDryRun: Set = [
-        "backlog", "bandit simulate", "coordinator", "dead export", "dead list", "dead show", "demo",
+        "backlog", "bandit simulate", "campaigns list", "campaigns plan", "campaigns show", "coordinator",
+        "dead export", "dead list", "dead show", "demo",
         "doctor", "events",
         "debug feedback", "debug fsck", "devices export", "devices refused", "devices show", "find", "help",
         "job", "jobs", "paused", "ping", "refused list",
@@ -165,6 +166,11 @@ private final class DryRunFarm {
         try farm.push(#"{"id":"wrong"}"#)
         try farm.folder.write(Job(id: "mended", tokens: [token]).text, to: "mended.json")
         try farm.folder.write(#"{"id":"d-1","token":"\#(token)"}"#, to: "devices.ndjson")
+        for id in ["draft", "started", "new"] {
+            try farm.folder.write(
+                #"{"id":"\#(id)","segment":"all","payload":{"aps":{}},"start_at":"2999-01-01","spread":"1h"}"#,
+                to: id + ".json")
+        }
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         try farm.push([Job(id: "later", tokens: Tokens.make(40, seed: 2), fields: later)])
         try farm.push([Job(id: "held", tokens: Tokens.make(5, seed: 3), fields: later)], to: "shop")
@@ -184,6 +190,8 @@ private final class DryRunFarm {
             ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["pause", "--job", "held"],
             ["admission", "close", "shop"], ["rate", "shop", "5/s"],
             ["segments", "save", "fans", "tag:sport", "--app", "demo"], ["quiet", "here/1"],
+            ["campaigns", "create", farm.folder.path + "/draft.json", "--app", "demo"],
+            ["campaigns", "create", farm.folder.path + "/started.json", "--app", "demo", "--start"],
         ] {
             let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
             #expect(result.status == 0, "\(words): \(result)")
@@ -254,7 +262,8 @@ private final class DryRunFarm {
             "host[/worker]": ["here", "here/0"],
             "token": [token], "rate": ["7/s", "default"], "workers": ["1", "+1"], "level": ["critical"],
             "id": ids, "ids": ids, "name": ["fans"], "expression": ["tag:sport"],
-            "file": [farm.folder.path + "/devices.ndjson"],
+            "file": ["devices.ndjson", "new.json"].map { farm.folder.path + "/" + $0 },
+            "campaign": ["draft", "started"],
         ]
         guard let words = known[argument.valueName ?? ""] else {
             throw Unknown(

@@ -36,7 +36,7 @@ struct Pushfarm: ParsableCommand {
             name: "Run", first: [UpCommand.self, DemoCommand.self, CoordinatorCommand.self],
             others: [SimulatorCommand.self]),
         Group(
-            name: "Send", first: [PushCommand.self, DevicesCommand.self],
+            name: "Send", first: [PushCommand.self, DevicesCommand.self, CampaignsCommand.self],
             others: [SegmentsCommand.self, ScreenCommand.self, BanditCommand.self]),
         Group(
             name: "See",
@@ -49,8 +49,8 @@ struct Pushfarm: ParsableCommand {
             name: "Jobs and apps", first: [PauseCommand.self, ResumeCommand.self, CancelCommand.self],
             others: [PromoteCommand.self, RateCommand.self, AdmissionCommand.self]),
         Group(
-            name: "Failed pushes", first: [DeadCommand.self, ReplayCommand.self, SuppressedCommand.self],
-            others: [RefusedCommand.self]),
+            name: "Failed pushes", first: [DeadCommand.self, ReplayCommand.self],
+            others: [SuppressedCommand.self, RefusedCommand.self]),
         Group(
             name: "Hosts and workers", first: [ScaleCommand.self, DrainCommand.self],
             others: [

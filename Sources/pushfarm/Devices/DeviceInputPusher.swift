@@ -21,7 +21,7 @@ import StoreProtocol
         while !rest.isEmpty {
             try await waitForRoom(isEnded)
             let part = Array(rest.prefix(Self.portion))
-            _ = try await client.call(PushDevices(part), app)
+            _ = try await client.call(PushInputs(.devices, part), app)
             rest = rest.dropFirst(part.count)
         }
     }
@@ -29,7 +29,7 @@ import StoreProtocol
     private func waitForRoom(_ isEnded: () -> Bool) async throws(CommandFailure) {
         let deadline = ContinuousClock.now + timeout
         while true {
-            let count = try await client.call(CountDevices(), app)
+            let count = try await client.call(CountInputs(.devices), app)
             if count < Self.backlog { return }
             guard !isEnded() else { throw Self.interrupted }
             guard ContinuousClock.now < deadline else {

@@ -35,14 +35,14 @@ struct PauseCommand: ParsableCommand {
     }
 
     func run() throws {
-        let reason = try reasonLine()
+        let reason = try Self.line(ofReason: reason)
         try subject.change("pause", common) { pauses, target throws(CommandFailure) in
             try await pauses.pause(target, reason: reason)
         }
     }
 
     /// The reason on one line, or an empty text when there is no reason.
-    private func reasonLine() throws(CommandFailure) -> String {
+    static func line(ofReason reason: String?) throws(CommandFailure) -> String {
         guard let reason else { return "" }
         guard reason.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }),
             reason.utf8.count <= 500

@@ -1,0 +1,105 @@
+import Campaigns
+import EventLoop
+import RedisClient
+import Registry
+import Scheduling
+import Segments
+import StoreProtocol
+
+/// Plans a campaign from the devices that its app stores now.
+@Loop struct CampaignPlanner {
+    /// A plan, and the devices that it is for.
+    struct Outcome: Sendable {
+        let plan: DeliveryPlan
+        let audience: PlanAudience
+        /// The number of devices of each platform. Devices without a platform are not in it.
+        let platforms: [String: Int]
+        /// All devices of the app that can get pushes.
+        let allDevices: Int
+        /// The pushes a second that the app may send; nil without a limit.
+        let rateLimit: Double?
+    }
+
+    let client: FarmClient
+    let app: String
+    let zones: CampaignZones
+
+    /// Computes the plan.
+    /// - Throws: a failure with the arithmetic, if the campaign does not fit into its windows.
+    func plan(_ campaign: Campaign, rate: Double? = nil) async throws(CommandFailure) -> Outcome {
+        let expression = try await expression(campaign.audience)
+        let reader = try await client.registry(of: app)
+        let today = try await client.today()
+        let states = try await client.read { () throws(StoreError) in try await reader.partitions() }
+        let names = Names(states)
+        let parts = names.zones.map { ("zone", $0) } + names.platforms.map { ("platform", $0) }
+        let terms = parts.map { part in
+            SegmentTerm.value(part.0 == "zone" ? .zone : .platform, part.1)
+        }
+        let expressions = [expression, .all] + terms.map { SegmentExpression.and([expression, .term($0)]) }
+        let counts = try await client.read { () throws(StoreError) in
+            try await reader.counts(of: expressions, today: today, states)
+        }
+        var (byZone, byPlatform): ([String: Int], [String: Int]) = ([:], [:])
+        for ((kind, name), count) in zip(parts, counts.dropFirst(2)) where count > 0 {
+            if kind == "zone" { byZone[name] = count } else { byPlatform[name] = count }
+        }
+        let audience = PlanAudience(
+            zones: byZone, withoutZone: counts[0] - byZone.values.reduce(0, +))
+        let limit = try await rateLimit(rate)
+        let now = UTCTime(milliseconds: try await client.clock().clampedMilliseconds)
+        do throws(PlanRefusal) {
+            let plan = try DeliveryPlan(
+                audience, campaign.schedule, defaultZone: campaign.defaultZone,
+                zones: { [zones] in zones.rules($0) }, now: now, rateLimit: limit)
+            return Outcome(
+                plan: plan, audience: audience, platforms: byPlatform, allDevices: counts[1], rateLimit: limit
+            )
+        } catch {
+            throw .failed("the campaign cannot be sent as planned: \(error.description)")
+        }
+    }
+
+    private func expression(_ audience: Campaign.Audience) async throws(CommandFailure) -> SegmentExpression {
+        switch audience {
+        case .expression(let expression): return expression
+        case .saved(let name): return try await ChosenSegment.find(name, app, client).expression
+        case .list: throw .failed("uploaded lists are not supported yet")
+        }
+    }
+
+    /// The most pushes a second: the least of the app's rate and the campaign's rate.
+    private func rateLimit(_ rate: Double?) async throws(CommandFailure) -> Double? {
+        let desired = try await client.call(ReadAppState(), app).rate
+        var limits = rate.map { [$0] } ?? []
+        switch desired {
+        case nil:
+            if let configured = client.configuration.app(named: app)?.budget.maxRate {
+                limits.append(configured)
+            }
+        case .off: break
+        case .limit(let rate): limits.append(rate)
+        }
+        return limits.min()
+    }
+
+    /// The zones and the platforms that stored devices have had.
+    private struct Names {
+        var zones: [String] = []
+        var platforms: [String] = []
+
+        init(_ states: [PartitionState]) {
+            var (zones, platforms): (Set<String>, Set<String>) = ([], [])
+            for (name, _) in states.lazy.flatMap(\.names.all) {
+                if let zone = Self.value(of: name.text, after: "zone:") { zones.insert(zone) }
+                if let platform = Self.value(of: name.text, after: "platform:") { platforms.insert(platform) }
+            }
+            (self.zones, self.platforms) = (zones.sorted(), platforms.sorted())
+        }
+
+        private static func value(of name: String, after prefix: String) -> String? {
+            guard name.utf8.starts(with: prefix.utf8) else { return nil }
+            return String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Campaigns
+import EventLoop
+import FarmLogging
+import StoreProtocol
+
+/// A campaign with the counts of its job, as a table for people or as JSON.
+struct CampaignReport: Sendable {
+    let stored: StoredCampaign
+    /// The record of the campaign's job; nil before the start, and after the record has expired.
+    let job: JobRecord?
+    /// Who paused the campaign and why; nil if the campaign is not paused.
+    let pause: String?
+    /// Whether the campaign is being cancelled: its cancellation is requested, and its state is not yet `cancelled`.
+    let isBeingCancelled: Bool
+
+    private var record: CampaignRecord { stored.record }
+
+    /// The state in a table; a pause hides the state.
+    var state: Table.Cell {
+        if isBeingCancelled { return .init("cancelling", .yellow) }
+        if pause != nil { return .init("paused", .red) }
+        guard let state = record.state else { return .init("unreadable", .red) }
+        if isWaitingForResume { return .init("waits", .yellow) }
+        return .init(state.rawValue, state == .running ? .yellow : state == .refused ? .red : nil)
+    }
+
+    /// Whether some zone has sent a stage and waits for `resume`.
+    private var isWaitingForResume: Bool {
+        record.state == .running
+            && (record.progress?.groups ?? []).contains { group in
+                if case .gated = group.phase { group.stage >= record.released } else { false }
+            }
+    }
+
+    // MARK: Text
+
+    func text(_ style: TextStyle) -> String {
+        let head = Paint.bold.on("\(stored.app) \(PlainText.of(stored.id))", if: style.colours)
+        let state = self.state
+        var text = "\(head)  \(state.paint?.on(state.text, if: style.colours) ?? state.text)"
+        text += "  created \(Timestamp(milliseconds: record.createdAt))"
+        text += record.createdBy.map { " by \(PlainText.of($0))" } ?? ""
+        text += pause.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
+        text += record.reason.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
+        return text + "\n" + facts(style) + rounds(style) + groups(style)
+    }
+
+    private func facts(_ style: TextStyle) -> String {
+        var table = FactTable()
+        let counts = record.counts
+        table.add("audience", counts[.audience, 1], always: true)
+        table.add("accepted", counts.total(.accepted), always: true)
+        table.add("capped", counts.total(.capped), .yellow)
+        table.add("excluded", counts.total(.excluded), .yellow)
+        table.add("unsendable", counts.total(.unsendable), .yellow)
+        table.add("done", record.done, .green)
+        if let job {
+            table.add("delivered", job.delivered, .green, always: true)
+            table.add("failed", job.failed, .red, always: true)
+            table.add("expired", job.expired, .yellow)
+            table.add("cancelled", job.cancelled, .yellow)
+            table.add("open", job.queued + job.inFlight + job.delayed)
+        }
+        let rate = record.rate.map { "rate limit \(Figures.perTime($0))\n" } ?? ""
+        return table.text(style) + rate
+    }
+
+    private func rounds(_ style: TextStyle) -> String {
+        let counts = record.counts
+        guard counts.rounds > 1 else { return "" }
+        var table = Table([
+            "ROUND": .right, "AUDIENCE": .right, "ACCEPTED": .right, "CAPPED": .right, "EXCLUDED": .right,
+            "UNSENDABLE": .right,
+        ])
+        for round in 1...min(counts.rounds, CampaignReport.mostRounds) {
+            table.add(
+                .init("\(round)"), .number(counts[.audience, round]), .number(counts[.accepted, round]),
+                .number(counts[.capped, round], .yellow), .number(counts[.excluded, round], .yellow),
+                .number(counts[.unsendable, round], .yellow))
+        }
+        return "\n" + table.text(style)
+    }
+
+    /// The maximum numbers of lines of the tables.
+    private static let (mostRounds, mostGroups) = (100, 40)
+
+    private func groups(_ style: TextStyle) -> String {
+        guard let groups = record.progress?.groups, record.state == .running else { return "" }
+        var table = Table([
+            "ZONE": .left, "ROUND": .right, "STAGE": .right, "NOW": .left, "SENT": .right, "OF": .right,
+        ])
+        for group in groups.prefix(Self.mostGroups) {
+            table.add(
+                .init(group.zone ?? "all"), .init("\(group.round)"), .init("\(group.stage + 1)"),
+                .init(group.now), .number(group.handled), .number(group.counted))
+        }
+        let rest = groups.count - Self.mostGroups
+        return "\n" + table.text(style)
+            + (rest > 0 ? "and \(Figures.counted(rest, "more zone", "more zones")) (--json)\n" : "")
+    }
+
+    // MARK: JSON
+
+    var json: JSONValue {
+        let counts = record.counts
+        return .object([
+            "id": .string(stored.id), "app": .string(stored.app), "state": .text(record.state?.rawValue),
+            "paused": .text(pause), "cancelling": .bool(isBeingCancelled),
+            "waits_for_resume": .bool(isWaitingForResume),
+            "created_at": .number(record.createdAt), "created_by": .text(record.createdBy),
+            "started_at": .whole(record.startedAt), "finished_at": .whole(record.finishedAt),
+            "reason": .text(record.reason), "rate": record.rate.map { .decimal($0) } ?? .null,
+            "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
+            "capped": .number(counts.total(.capped)), "excluded": .number(counts.total(.excluded)),
+            "unsendable": .number(counts.total(.unsendable)), "done": .number(record.done),
+            "rounds": .array(
+                (1...max(1, min(counts.rounds, Self.mostRounds))).map { round in
+                    .object(
+                        CampaignCounts.Kind.allCases.map { kind in
+                            .init(name: kind.rawValue, value: .number(counts[kind, round]))
+                        })
+                }),
+            "groups": .array((record.progress?.groups ?? []).map(\.json)), "job": job?.json ?? .null,
+        ])
+    }
+}
+
+extension GroupProgress {
+    /// What the group does now, in few words.
+    fileprivate var now: String {
+        switch phase {
+        case .waiting(let from): "waits until \(Timestamp(milliseconds: from.milliseconds))"
+        case .sending: "sends"
+        case .gated: "waits after stage \(stage + 1)"
+        case .finished: "finished"
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        let (state, time): (String, Int64?) =
+            switch phase {
+            case .waiting(let from): ("waiting", from.milliseconds)
+            case .sending: ("sending", nil)
+            case .gated(let since): ("between_stages", since.milliseconds)
+            case .finished: ("finished", nil)
+            }
+        return .object([
+            "zone": .text(zone), "state": .string(state), "at": .whole(time), "round": .number(round),
+            "rounds": .number(rounds), "stage": .number(stage + 1), "handled": .number(handled),
+            "counted": .number(counted),
+        ])
+    }
+}
+
+extension FarmClient {
+    /// Reads what a report needs beside the campaign's record.
+    func report(of stored: StoredCampaign) async throws(CommandFailure) -> CampaignReport {
+        let isOpen = stored.record.state.map { !$0.isFinal && $0 != .draft } ?? false
+        let pause = try await isOpen ? pauses(.jobs, stored.app).first { $0.text == stored.id } : nil
+        let cancels = try await isOpen ? pauses(.cancels, stored.app) : []
+        let job = try await stored.record.state == .draft ? nil : jobRecord(stored.id, stored.app)
+        return CampaignReport(
+            stored: stored, job: job, pause: pause?.words,
+            isBeingCancelled: cancels.contains { $0.text == stored.id })
+    }
+}
