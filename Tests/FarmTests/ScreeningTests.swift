@@ -117,7 +117,8 @@ import Testing
                 continue
             }
             #expect(
-                end == .exited(75) && child.error.contains("the same command continues from here"), "\(child.error)")
+                end == .exited(75) && child.error.contains("the same command continues from here"),
+                "\(child.error)")
             let jobRecord = try Screening.Summary(json: child.output)
             #expect(jobRecord.addsUp && jobRecord.state == "interrupted" && jobRecord.open > 0)
         }
