@@ -9,7 +9,7 @@ struct CampaignPlanReport {
     let outcome: CampaignPlanner.Outcome
     let zones: CampaignZones
     /// The requests that each device sends to the publisher's API after a push.
-    let requests: Double
+    let requests: Int
 
     private var plan: DeliveryPlan { outcome.plan }
 
@@ -47,7 +47,7 @@ struct CampaignPlanReport {
     }
 
     /// The highest number of requests a second that reach the publisher's API.
-    private var load: Double { plan.peak * requests }
+    private var load: Double { plan.peak * Double(requests) }
 
     // MARK: Text
 
@@ -78,7 +78,7 @@ struct CampaignPlanReport {
             "rate",
             "up to \(Self.rate(plan.peak))\(outcome.rateLimit.map { ", limit \(Self.rate($0))" } ?? "")")
         if campaign.schedule.cohorts > 1 { add("cohorts", "\(campaign.schedule.cohorts)") }
-        add("requests", "up to \(Self.rate(load)), if each device sends \(Self.number(requests))")
+        add("requests", "up to \(Self.rate(load)), if each device sends \(Figures.grouped(requests))")
         return facts.text(style) + "\n" + rows(style)
     }
 
@@ -118,10 +118,6 @@ struct CampaignPlanReport {
     private static func rate(_ perSecond: Double) -> String {
         perSecond >= 100
             ? "\(Figures.grouped(Int(clamping: perSecond.rounded())))/s" : Figures.perTime(perSecond)
-    }
-
-    private static func number(_ value: Double) -> String {
-        value == value.rounded() ? Figures.grouped(Int(clamping: value)) : "\(value)"
     }
 
     // MARK: JSON

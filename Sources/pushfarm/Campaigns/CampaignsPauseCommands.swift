@@ -79,9 +79,9 @@ struct CampaignsCancelCommand: FarmCommand {
         commandName: "cancel",
         abstract: "Cancels a campaign's unsent pushes.",
         discussion: """
-            The campaign adds no more pushes. As with pushfarm cancel, its unsent pushes end
-            as cancelled. A cancelled campaign cannot be started again. The command waits
-            until the job of the campaign is finished; --no-wait does not wait.
+            The campaign adds no more pushes, and its unsent pushes end as cancelled. A
+            cancelled campaign cannot be started again. The command waits until the job of
+            the campaign is finished; --no-wait does not wait.
 
             Example:
               pushfarm campaigns cancel ed-2026-11-24

@@ -31,12 +31,11 @@ struct CampaignsPlanCommand: FarmCommand {
     var app: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Requests that a device sends to your API after a push (default: 1).", valueName: "n"))
-    var requests: Double = 1
+        reads: ArgumentHelp("Requests that a device sends to your API after a push.", valueName: "n"))
+    var requests = 1
 
     func validate() throws {
-        guard requests >= 0, requests <= 1_000_000 else {
+        guard (0...1_000_000).contains(requests) else {
             throw ValidationError("--requests is 0 to 1000000.")
         }
     }

@@ -49,6 +49,8 @@ struct ExitStatusTests {
         "devices export /dev/null --app a", "devices export /dev/null --format xml --app a",
         "segments save all tag:a --app a", "segments save s --app a",
         "segments count tags:a --app a", "segments sample tags:a --app a", "segments save s tags:a --app a",
+        "campaigns create /nowhere --app a", "campaigns plan", "campaigns plan - --requests x",
+        "campaigns rate c 5 --app a", "campaigns list --limit 0",
         "rate a x", "admission shut a", "events --type nonsense", "jobs --limit x",
     ]
 
@@ -111,6 +113,10 @@ struct ExitStatusTests {
         "devices show d --app a",
         "devices export - --format csv --app a", "segments count tag:a --app a", "segments list --app a",
         "segments save s tag:a --app a", "segments remove s --app a", "segments sample tag:a --app a",
+        "campaigns create /dev/null --app a", "campaigns plan c --app a", "campaigns start c",
+        "campaigns pause c",
+        "campaigns resume c", "campaigns cancel c", "campaigns rate c 5/s", "campaigns show c",
+        "campaigns list --app a",
         "debug feedback all", "debug fsck",
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",
