@@ -67,7 +67,7 @@ import Testing
                 farm.coordinator.destroy()
                 try farm.restartCoordinator()
             } else if part < 2 {
-                farm.kill(child: try await farm.ready().intake.pid)
+                try await farm.killIntake()
             }
         }
         try await farm.devicesFinished()
@@ -189,7 +189,7 @@ import Testing
                 #","tags":[\#(tags)],"lang":"\#(number % 5 == 0 ? "de" : "ja")","zone":"Europe/Berlin""#)
         }
         try farm.push(devices: inputs)
-        farm.kill(child: try await farm.ready().intake.pid)
+        try await farm.killIntake()
         try farm.push(devices: (0..<30).map { #"{"id":"d-\#($0)","remove":true}"# })
         try farm.push(devices: (30..<60).map { #"{"id":"d-\#($0)","add_tags":["late"]}"# })
         try await farm.devicesFinished()
@@ -229,7 +229,7 @@ import Testing
             try await eventually("some of the inputs are applied") {
                 try farm.finishedInputs() > part * 1_000
             }
-            farm.kill(child: try await farm.ready().intake.pid)
+            try await farm.killIntake()
         }
         #expect(try await child.wait() == .exited(0))
         try await farm.devicesFinished()

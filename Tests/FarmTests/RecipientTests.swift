@@ -29,10 +29,10 @@ import Testing
         }
         let users = (0..<1_010).map { "\"u-\($0)\"" }.joined(separator: ",")
         try farm.push(#"{"id":"all","users":[\#(users)],\#(Self.payload)}"#)
-        farm.kill(child: try await farm.ready().intake.pid)
+        try await farm.killIntake()
         for number in 0..<40 {
             try farm.push(#"{"id":"chat-\#(number)","users":["u-\#(number)"],\#(Self.payload)}"#)
-            if number == 20 { farm.kill(child: try await farm.ready().intake.pid) }
+            if number == 20 { try await farm.killIntake() }
         }
         try farm.push(
             #"{"id":"values","payload":{"aps":{"alert":"Hi {{n}}"}},"#

@@ -35,6 +35,15 @@ extension Farm {
 
     func kill(child pid: pid_t) { signal(child: pid, SIGKILL) }
 
+    /// Kills the intake process, after one has been started. The process comes from the process table, because right after
+    /// an earlier kill the farm's own status still shows the killed process.
+    func killIntake() async throws {
+        kill(
+            child: try await eventually("an intake process runs") {
+                coordinator.descendants.first { ProcessTable.isAbout("intake", $0) }
+            })
+    }
+
     func signal(worker pid: pid_t, _ number: Int32) { signal(child: pid, number) }
 
     /// Sends a signal to a process if the process belongs to the host's group.

@@ -21,9 +21,9 @@ package struct FaultCommand {
         refuse SHARE | off
             refuses a share of the requests with REFUSED_STREAM
         reset SHARE [code=N] [processed] | off
-            ends a share of the requests with RST_STREAM; with processed, judges them first
+            ends a share of the requests with RST_STREAM; processed: judges them first
         silence SHARE [processed] | off
-            sends no response to a share of the requests; with processed, judges them as usual
+            sends no response to a share of the requests; processed: judges them
         cut N | now | off
             resets a TCP connection after N requests, or all connections now
         answer STATUS [TIME] [reason=WORD] [share=SHARE] [retry-after=SECONDS] | off
@@ -84,8 +84,10 @@ package struct FaultCommand {
         devices done [FROM [COUNT]]
             prints the devices that are done, from a place in the list
         counters | counters reset | faults | stop | help
-            prints the counters, resets them, prints the faults, stops the simulator, prints this help
-        SHARE is a number such as 0.05 or 5%. TIME is a duration such as 500ms, 10s, 2m or 1h.
+            prints or resets the counters, prints the faults, stops the simulator,
+            prints this help
+        SHARE is a number such as 0.05 or 5%.
+        TIME is a duration such as 500ms, 10s, 2m or 1h.
         """
 
     /// - Parameter now: the present time in milliseconds since 1970.
