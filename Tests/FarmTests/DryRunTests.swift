@@ -292,7 +292,7 @@ private final class DryRunFarm {
         }
         for option in command.options where !option.isOptional {
             let name = option.names?.first?.name ?? ""
-            guard let word = ["app": "demo", "host": "here", "user": "u-7"][name] else {
+            guard let word = ["app": "demo", "host": "here", "unseen": "9d", "user": "u-7"][name] else {
                 throw Unknown(
                     description: "\(command.path): no word is known for --\(name); add one to the table")
             }

@@ -117,8 +117,7 @@ import Testing
                 continue
             }
             #expect(
-                end == .exited(75) && child.error.contains("the same command continues from here"),
-                "\(child.error)")
+                end == .exited(75) && child.error.contains("run the same command again"), "\(child.error)")
             let jobRecord = try Screening.Summary(json: child.output)
             #expect(jobRecord.addsUp && jobRecord.state == "interrupted" && jobRecord.open > 0)
         }
