@@ -236,6 +236,10 @@ private final class DryRunFarm {
                     !$0.key.hasPrefix("until:") && $0.key != "configured"
                 }
                 keys[name] = Array(fields.sorted { $0.key < $1.key }.description.utf8)
+            } else if name.contains(":campaign:") {
+                // Redis stores a hash with a long value as a hash table, and a read may change the order of its fields.
+                let fields = try redis.run("HGETALL", name).fields
+                keys[name] = Array(fields.sorted { $0.key < $1.key }.description.utf8)
             } else if name.hasSuffix(":events") {
                 let events = try redis.run("XRANGE", name, "-", "+").entries
                     .filter { $0["type"]?.hasPrefix("alert.") != true }
