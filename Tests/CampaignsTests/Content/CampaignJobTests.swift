@@ -76,8 +76,16 @@ struct CampaignJobTests {
             "\"alert\"", "may not hold aps.alert"
         ),
         (
-            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"Hi {{name}}\"}}}", "payload", "{\"aps\"",
-            "a device may have no \"name\"; give its placeholder a default, as in {{name|there}}"
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"Hi {{user}}\"}}}", "payload", "{\"aps\"",
+            "a device may have no \"user\"; give its placeholder a default, as in {{user|there}}"
+        ),
+        (
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"Hi {{usr|you}}\"}}}", "payload", "usr|you",
+            "a device has no attribute \"usr\"; did you mean \"user\"?"
+        ),
+        (
+            "{\"segment\":\"a\",\"translations\":{\"default\":{\"aps\":{\"alert\":\"{{points|0}}\"}}}}",
+            "translations.default", "points|0", "a placeholder may be id, user, platform, lang"
         ),
         (
             "{\"segment\":\"a\",\"translations\":{\"de\":{\"aps\":{}}}}", "payload", "{\"de\"",

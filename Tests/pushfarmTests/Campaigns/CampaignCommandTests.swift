@@ -94,7 +94,7 @@ import Testing
             ),
             (
                 "{\"segment\": \"all\",\n \"payload\": {\"aps\": {\"alert\": \"{{nick}}\"}}}",
-                "may have no \"nick\""
+                "payload: a device has no attribute \"nick\""
             ),
         ]
         for (text, expected) in faults {

@@ -92,7 +92,8 @@ package struct CampaignJob: Sendable {
 
 extension CampaignJob {
     /// Checks the content of a campaign, by parsing a job for one made-up device that has an id and no other attribute. So
-    /// translations need `default`, and placeholders except `{{id}}` need a default.
+    /// translations need `default`, and placeholders except `{{id}}` need a default. A placeholder must have the name of an
+    /// attribute, unless the audience is an uploaded list.
     ///
     /// - Returns: the lane of the campaign's job.
     /// - Throws: the first fault, with its field and position in the definition.
@@ -101,13 +102,15 @@ extension CampaignJob {
         let id = campaign.id ?? "campaign"
         let device = CampaignDevice(
             token: [UInt8](repeating: 0, count: 32), values: [("id", .text("device"))])
+        var limits = rules.limits
+        if case .list = campaign.audience {} else { limits.placeholders = CampaignDevice.attributes }
         var lane = Lane.high
         for isFallback in campaign.content.fallback == nil ? [false] : [false, true] {
             let job = CampaignJob(campaign, id: id).written([device], isFallback: isFallback, expiry: nil)
             let parsed: ParsedJob
             do throws(JobError) {
                 parsed = try JobParser.parse(
-                    job.text.bytes, app: rules.app, topic: rules.topic, now: rules.now, limits: rules.limits)
+                    job.text.bytes, app: rules.app, topic: rules.topic, now: rules.now, limits: limits)
             } catch { throw job.refusal(error, isFallback: isFallback, id: campaign.id) }
             if let push = parsed.malformed.first {
                 throw job.refusal(

@@ -11,6 +11,8 @@ package struct JobLimits: Hashable, Sendable {
     /// The longest time in seconds that the job may already have waited in an inbox; 0 for a new job.
     /// `expires_at` may be less than this time in the past, because the pushes may have expired while the job waited.
     package var longestWait: Int64
+    /// The names that placeholders may have; nil: any name. Campaigns allow only the attributes that their devices can have.
+    package var placeholders: [String]?
 
     /// The allowed lengths of a decoded device token in bytes.
     package static let tokenBytes = 8...100

@@ -137,7 +137,7 @@ struct JobRecipients {
             throw fields.error(
                 .pushes, mustBe: "an array of objects such as {\"token\": \"…\", \"payload\": {…}}")
         }
-        let templates = try JobTemplates.read(fields, check)
+        let templates = try JobTemplates.read(fields, check, names: rules.limits.placeholders)
         var reader = PushReader(fields.envelope.bytes, check, templates, options, rules)
         let error: JobError?
         do throws(JSONError) {

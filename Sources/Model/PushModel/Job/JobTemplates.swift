@@ -11,15 +11,21 @@ struct JobTemplates {
 
     private let fields: JobFields
     private let check: PayloadCheck
+    /// The names that placeholders may have; nil: any name.
+    private let names: [String]?
     private var bytes: UnsafeRawBufferPointer { fields.envelope.bytes }
 
-    private init(_ fields: JobFields, _ check: PayloadCheck) {
-        (self.fields, self.check) = (fields, check)
+    private init(_ fields: JobFields, _ check: PayloadCheck, names: [String]?) {
+        (self.fields, self.check, self.names) = (fields, check, names)
     }
 
     /// The templates of the job's `payload` or `translations`; nil if the job has neither.
-    static func read(_ fields: JobFields, _ check: PayloadCheck) throws(JobError) -> JobTemplates? {
-        var read = JobTemplates(fields, check)
+    ///
+    /// - Parameter names: the names that placeholders may have; nil: any name.
+    static func read(
+        _ fields: JobFields, _ check: PayloadCheck, names: [String]?
+    ) throws(JobError) -> JobTemplates? {
+        var read = JobTemplates(fields, check, names: names)
         if fields.envelope[.payload] != nil, fields.envelope[.translations] != nil {
             throw fields.error(
                 .translations, "\"payload\" and \"translations\" exclude each other; give one of them")
@@ -126,6 +132,9 @@ struct JobTemplates {
         do throws(TemplateFault) { template = try PayloadTemplate(compiling: payload, of: bytes) } catch {
             throw fault(error.position, error.reason)
         }
+        if let (name, position) = wrongName(in: template) {
+            throw fault(position, reason(ofWrongName: name))
+        }
         let least = template.template.literalBytes
         guard least <= check.limit else {
             throw fault(payload.lowerBound, "without values, " + check.reason(tooLarge: least))
@@ -134,5 +143,24 @@ struct JobTemplates {
             throw fault(position, MalformedPush.Fault.backgroundWith(key).reason)
         }
         templates.append(template)
+    }
+
+    /// The first placeholder whose name is not allowed, with the position of the name; nil if all names are allowed.
+    private func wrongName(in template: PayloadTemplate) -> (name: String, position: Int)? {
+        guard let names else { return nil }
+        for placeholder in template.placeholders {
+            let name = String(
+                decoding: UnsafeRawBufferPointer(rebasing: bytes[placeholder.name]), as: UTF8.self)
+            if !names.contains(name) { return (name, placeholder.name.lowerBound) }
+        }
+        return nil
+    }
+
+    private func reason(ofWrongName name: String) -> String {
+        let all = names ?? []
+        let advice =
+            NearestWord.find(name, among: all).map { "did you mean \"\($0)\"?" }
+            ?? "a placeholder may be \(all.joined(separator: ", "))"
+        return "a device has no attribute \"\(name)\"; \(advice)"
     }
 }
