@@ -256,6 +256,15 @@ struct ConfigurationErrorTests {
         #expect(!error.description.contains("hush"))
     }
 
+    @Test(arguments: ["0.5", "10001", "fast", "", "nan"])
+    func `a factor for the durations of campaigns must be a number from 1 to 10000`(text: String) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try read("", ["PUSHFARM_TIME_FACTOR": text])
+        }
+        #expect(error.description == "environment PUSHFARM_TIME_FACTOR: must be a number from 1 to 10000")
+        _ = try read("", ["PUSHFARM_TIME_FACTOR": "60"])
+    }
+
     @Test func `an error names the missing file`() {
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration.load(path: "/nowhere/farm.yaml", environment: [:])

@@ -28,7 +28,17 @@ struct EnvironmentLayer {
 
     let knownApps: [String]
 
+    private static func checkTimeFactor(_ environment: [String: String]) throws(ConfigurationError) {
+        guard let text = environment[timeFactorVariable] else { return }
+        guard text.utf8.count <= 20, let factor = Double(text), (1.0...10_000).contains(factor) else {
+            throw ConfigurationError(
+                source: .environment(timeFactorVariable), key: nil,
+                problem: .invalid("must be a number from 1 to 10000"))
+        }
+    }
+
     func read(_ environment: [String: String]) throws(ConfigurationError) -> Settings {
+        try Self.checkTimeFactor(environment)
         var settings = Settings()
         for (variable, text) in environment.sorted(by: { $0.key < $1.key })
         where variable.hasPrefix(Self.prefix) && !Self.reserved.contains(variable) {

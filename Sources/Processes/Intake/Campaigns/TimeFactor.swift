@@ -8,7 +8,8 @@ enum TimeFactor {
     static let variable = "PUSHFARM_TIME_FACTOR"
     private static let allowed = 1.0...10_000
 
-    /// The factor of this process: the variable's value, or 1 if it is missing or not a number from 1 to 10,000.
+    /// The factor of this process: the variable's value, or 1 without the variable. A coordinator refuses other values when it
+    /// starts.
     static let current: Double = {
         guard let text = getenv(variable).map({ String(cString: $0) }), text.utf8.count <= 20,
             let factor = Double(text), allowed.contains(factor)
