@@ -123,19 +123,9 @@ import StoreProtocol
     var held: Int { queue.count + unparsed.count }
 
     private func recover(from error: StoreError, _ token: FenceToken) async {
-        switch error {
-        case .fenced:
+        await leased.recover(from: error, of: "intake", log) {
             log.notice("another host owns the app's intake")
             context.notify(.fenced(app: name, token: token.bytes))
-            await leased.wait(atMost: .seconds(1))
-        case .outOfStep, .takenJobsDiffer, .exists:
-            log.notice(
-                "intake restarted: Redis went back in time, or another coordinator took over",
-                metadata: ["reason": "\(error)"])
-            await leased.wait(atMost: .milliseconds(50))
-        default:
-            log.error("the intake cannot continue", error: error)
-            await leased.wait(atMost: .seconds(5))
         }
     }
 }

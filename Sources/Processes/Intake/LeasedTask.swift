@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 import StoreProtocol
 
 /// Runs work for an app as long as this host owns the app's intake.
@@ -45,6 +46,29 @@ import StoreProtocol
 
     /// Waits until the token changes or the work is stopped, but no longer than this.
     func wait(atMost time: Duration) async { await wakeUp.wait(atMost: time) }
+
+    /// Logs an error of the work, and waits until the work may start again.
+    ///
+    /// - Parameters:
+    ///   - work: what the log calls the work, such as `device intake`.
+    ///   - onFenced: called if another host owns the app's intake.
+    func recover(
+        from error: StoreError, of work: String, _ log: Logger, onFenced: @Loop () -> Void
+    ) async {
+        switch error {
+        case .fenced:
+            onFenced()
+            await wait(atMost: .seconds(1))
+        case .outOfStep, .takenJobsDiffer, .exists, .stale:
+            log.notice(
+                "\(work) restarted: Redis went back in time, or another coordinator took over",
+                metadata: ["reason": "\(error)"])
+            await wait(atMost: .milliseconds(50))
+        default:
+            log.error("\(work) cannot continue", error: error)
+            await wait(atMost: .seconds(5))
+        }
+    }
 
     /// Ends the present wait, or the next wait if none is present.
     func signal() { wakeUp.signal() }

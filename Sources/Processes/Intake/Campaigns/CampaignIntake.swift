@@ -115,18 +115,8 @@ import StoreProtocol
     }
 
     private func recover(from error: StoreError, _ token: FenceToken) async {
-        switch error {
-        case .fenced:
+        await work.recover(from: error, of: "runner of campaigns", log) {
             context.notify(.fenced(app: setup.name, token: token.bytes))
-            await work.wait(atMost: .seconds(1))
-        case .outOfStep, .takenJobsDiffer:
-            log.notice(
-                "campaigns restarted: Redis went back in time, or another coordinator took over",
-                metadata: ["reason": "\(error)"])
-            await work.wait(atMost: .milliseconds(50))
-        default:
-            log.error("the campaigns cannot continue", error: error)
-            await work.wait(atMost: .seconds(5))
         }
     }
 }

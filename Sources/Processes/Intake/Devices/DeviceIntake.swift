@@ -74,18 +74,8 @@ import StoreProtocol
     }
 
     private func recover(from error: StoreError, _ token: FenceToken) async {
-        switch error {
-        case .fenced:
+        await work.recover(from: error, of: "device intake", log) {
             context.notify(.fenced(app: name, token: token.bytes))
-            await work.wait(atMost: .seconds(1))
-        case .outOfStep, .takenJobsDiffer, .stale:
-            log.notice(
-                "device intake restarted: Redis went back in time, or another coordinator took over",
-                metadata: ["reason": "\(error)"])
-            await work.wait(atMost: .milliseconds(50))
-        default:
-            log.error("the device intake cannot continue", error: error)
-            await work.wait(atMost: .seconds(5))
         }
     }
 }

@@ -72,18 +72,8 @@ import StoreProtocol
     }
 
     private func recover(from error: StoreError, _ token: FenceToken) async {
-        switch error {
-        case .fenced:
+        await work.recover(from: error, of: "look-up of users and devices", log) {
             context.notify(.fenced(app: app, token: token.bytes))
-            await work.wait(atMost: .seconds(1))
-        case .outOfStep, .takenJobsDiffer:
-            log.notice(
-                "look-ups restarted: Redis went back in time, or another coordinator took over",
-                metadata: ["reason": "\(error)"])
-            await work.wait(atMost: .milliseconds(50))
-        default:
-            log.error("the users and devices of jobs cannot be looked up", error: error)
-            await work.wait(atMost: .seconds(5))
         }
     }
 }
