@@ -65,8 +65,7 @@ import Testing
             IntakeSetup(
                 name: "demo", topic: "com.example", maxJobBytes: 1 << 40, maxTokens: 100_000,
                 maxPayloadBytes: 2048, hasOneTopic: true, isSandbox: true, registry: "unix:///r.sock",
-                jobRecords: 1 << 33,
-                jobRecordSeconds: 7)),
+                maxRate: 12.5, jobRecords: 1 << 33, jobRecordSeconds: 7)),
         .forget(app: "demo"), .fence(app: "demo", token: Array("1:abc:host".utf8)),
         .fence(app: "demo", token: []), .finish(withinMilliseconds: 5000),
     ]

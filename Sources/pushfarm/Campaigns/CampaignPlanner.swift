@@ -71,16 +71,8 @@ import StoreProtocol
     /// The most pushes a second: the least of the app's rate and the campaign's rate.
     private func rateLimit(_ rate: Double?) async throws(CommandFailure) -> Double? {
         let desired = try await client.call(ReadAppState(), app).rate
-        var limits = rate.map { [$0] } ?? []
-        switch desired {
-        case nil:
-            if let configured = client.configuration.app(named: app)?.budget.maxRate {
-                limits.append(configured)
-            }
-        case .off: break
-        case .limit(let rate): limits.append(rate)
-        }
-        return limits.min()
+        let configured = client.configuration.app(named: app)?.budget.maxRate
+        return [rate, DesiredRate.limit(desired, configured: configured)].compactMap(\.self).min()
     }
 
     /// The zones and the platforms that stored devices have had.

@@ -8,9 +8,10 @@ struct CampaignsRateCommand: FarmCommand {
         commandName: "rate",
         abstract: "Sets the highest rate of a campaign.",
         discussion: """
-            The rate is that of all zones together. It replaces rate of the definition; for
-            a campaign that spreads its pushes, it is an upper limit. The rest of the round
-            is planned anew. default returns to the definition.
+            The rate applies to all zones together. It replaces the "rate" of the
+            definition. If the campaign spreads its pushes, the rate is an upper limit. The
+            farm makes a new plan for the rest of the round. "default" returns to the rate
+            of the definition.
 
             Example:
               pushfarm campaigns rate ed-2026-11-24 500/s

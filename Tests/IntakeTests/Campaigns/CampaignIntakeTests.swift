@@ -57,11 +57,11 @@ import Testing
 
     @Test func `a campaign waits while the app is full`() async throws {
         try await CampaignFixture.run(devices: 50) { farm in
-            try await farm.set(maxBacklog: 0)
+            try await farm.set("max_backlog", "0")
             try await farm.push(Self.definition("c", ""))
             try await farm.until("the campaign runs") { try await farm.record("c")?.state == .running }
             #expect(try await farm.batchTokens() == 0)
-            try await farm.set(maxBacklog: 1_000)
+            try await farm.set("max_backlog", "1000")
             #expect(try await farm.ended("c").counts[.accepted, 1] == 50)
         }
     }
@@ -74,6 +74,17 @@ import Testing
             #expect(record.state == .refused)
             #expect(record.reason?.contains("500 pushes at 0.1 a second") == true, "\(record.reason ?? "")")
             #expect(try await farm.job("c")?.state == .finished)
+        }
+    }
+
+    @Test func `a campaign that does not fit into the app's rate limit is refused`() async throws {
+        try await CampaignFixture.run(devices: 500) { farm in
+            try await farm.set("rate", "0.1")
+            try await farm.push(
+                Self.definition("c", #","rate":50,"window":{"from":"05:00","to":"05:10","zone":"Etc/UTC"}"#))
+            let record = try await farm.ended("c")
+            #expect(record.state == .refused)
+            #expect(record.reason?.contains("500 pushes at 0.1 a second") == true, "\(record.reason ?? "")")
         }
     }
 
@@ -207,9 +218,9 @@ import Testing
         }.filter { $0["type"] == kind }
     }
 
-    func set(maxBacklog: Int) async throws {
-        _ = try await redis.call(
-            RESPCommand("HSET", "{pushfarm:demo}:admission", "max_backlog", "\(maxBacklog)"))
+    /// Sets a field of the app's limits and of the operators' settings.
+    func set(_ field: String, _ value: String) async throws {
+        _ = try await redis.call(RESPCommand("HSET", "{pushfarm:demo}:admission", field, value))
     }
 
     func lifetime(_ key: String) async throws -> Int {

@@ -94,7 +94,8 @@ package struct CampaignRun: Sendable {
         replan()
     }
 
-    /// Plans the rest of all rounds anew, after a pause or an outage. The next action is a count.
+    /// Discards the plan of the rest of all rounds, after a pause or an outage. The next action counts the audience for a new
+    /// plan.
     package mutating func replan() {
         for index in runs.indices { runs[index].replan() }
     }

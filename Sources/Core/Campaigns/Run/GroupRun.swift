@@ -22,7 +22,7 @@ struct GroupRun {
 
     /// The number of times that the last round searches for devices that joined the group behind the cursor.
     private static let mostSweeps = 2
-    /// The least sending time in milliseconds of a stage that is planned anew.
+    /// The least sending time in milliseconds of a stage that is planned a second time.
     private static let leastRest: Int64 = 3_000
 
     private let settings: Settings
@@ -47,7 +47,7 @@ struct GroupRun {
     /// Notes that a step stored the progress and the counts.
     mutating func markStored() { (unstored, mustStore) = (CampaignCounts(), false) }
 
-    /// Plans the rest of the round anew, from new counts.
+    /// Discards the plan of the rest of the round. The next plan uses new counts.
     mutating func replan() { section = nil }
 
     // MARK: Time

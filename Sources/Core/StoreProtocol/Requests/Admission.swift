@@ -55,6 +55,16 @@ package enum DesiredRate: Equatable, Sendable {
     /// The valid rates: from one push in twelve days to more than a farm can send.
     package static let rates = 1e-6...1e9
 
+    /// The rate limit of an app for the whole farm: the rate that an operator set, or else the configured rate. In pushes a
+    /// second; nil if there is no limit.
+    package static func limit(_ desired: DesiredRate?, configured: Double?) -> Double? {
+        switch desired {
+        case nil: configured
+        case .off: nil
+        case .limit(let rate): rate
+        }
+    }
+
     /// Reads the rate from its text in Redis; nil if the text is not a valid rate.
     package init?(_ text: String) {
         if text == "off" {

@@ -16,11 +16,7 @@ import StoreProtocol
 
     /// Pushes per second; 0 means no limit.
     func rate(_ configuration: AppConfiguration) -> Double {
-        switch desired {
-        case nil: configuration.budget.maxRate ?? 0
-        case .off: 0
-        case .limit(let rate): rate
-        }
+        DesiredRate.limit(desired, configured: configuration.budget.maxRate) ?? 0
     }
 
     /// Applies the rate that is stored in Redis.

@@ -16,7 +16,7 @@ extension HostedApp {
             maxPayloadBytes: UInt32(configuration.binary?.longestPayload ?? 0),
             hasOneTopic: configuration.binary != nil, topics: configuration.topics.listed,
             isSandbox: configuration.gatewayEnvironment == AppConfiguration.Environment.sandbox.rawValue,
-            registry: configuration.registry?.revealedURL() ?? "",
+            registry: configuration.registry?.revealedURL() ?? "", maxRate: configuration.budget.maxRate ?? 0,
             jobRecords: UInt64(context.retention.jobRecords),
             jobRecordSeconds: UInt64(context.retention.jobRecordSeconds))
     }

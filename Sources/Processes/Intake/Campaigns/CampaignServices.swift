@@ -42,6 +42,12 @@ import StoreProtocol
     /// How long to keep job records and campaigns after their end, in seconds.
     var keepSeconds: Int { Int(clamping: setup.jobRecordSeconds) }
 
+    /// The app's rate limit for the whole farm, in pushes a second; nil if there is no limit.
+    func rateLimit() async throws(StoreError) -> Double? {
+        DesiredRate.limit(
+            try await perform(ReadAppState()).rate, configured: setup.maxRate > 0 ? setup.maxRate : nil)
+    }
+
     /// The limits of jobs, for the jobs of campaigns.
     var jobLimits: JobLimits { JobLimits(setup) }
 

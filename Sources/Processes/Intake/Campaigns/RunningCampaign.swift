@@ -16,15 +16,12 @@ import StoreProtocol
         case over
     }
 
-    /// How long a campaign waits for its start, at most, until it looks again. Devices may register with zones whose windows
-    /// begin earlier.
+    /// How long a campaign that adds no more pushes waits.
     private static let longestWait = Duration.seconds(30)
     /// How long a campaign waits while the app is full.
     private static let fullWait = Duration.milliseconds(100)
     /// How long a campaign waits while something outside of it must be fixed.
     private static let troubleWait = Duration.seconds(5)
-    /// The maximum number of events of a step.
-    private static let mostEvents = 16
 
     let id: String
     private let services: CampaignServices
@@ -34,12 +31,9 @@ import StoreProtocol
     private var record: CampaignRecord
     private var step: Int
     private var phase: Phase
-    /// Events that the next step writes.
-    private var events: [FarmEvent] = []
-    private var unreadable: Set<AudienceChunk> = []
+    private var skipped: SkippedDevices
     private var lastTrouble: String?
-    /// Whether the plan of the campaign, which waits for its start, was checked once. The plan is checked again at the start.
-    private var hasPlan = false
+    private let starting: CampaignStart
     /// Whether Redis refused the last step because the campaign is paused.
     private(set) var isPaused = false
 
@@ -55,6 +49,8 @@ import StoreProtocol
             .divided(by: TimeFactor.current)
         attributes = CampaignStep.attributes(of: campaign)
         step = record.step
+        skipped = SkippedDevices(campaign: id)
+        starting = CampaignStart(services, id, campaign)
         phase = .scheduled
     }
 
@@ -71,7 +67,7 @@ import StoreProtocol
         phase = .running(run)
     }
 
-    /// Notes that the pause of the campaign has ended. The rest of the round is planned anew, so that no burst follows.
+    /// Notes that the pause of the campaign has ended. The rest of the round gets a new plan, so that no burst follows.
     func resume() {
         guard isPaused else { return }
         isPaused = false
@@ -106,38 +102,30 @@ import StoreProtocol
         switch phase {
         case .over: return Self.longestWait
         case .scheduled:
-            let segment: SegmentExpression
-            switch try await segmentOrTrouble() {
-            case .success(let expression): segment = expression
-            case .failure(let wait): return wait.time
-            }
+            guard let segment = try await audienceExpression() else { return Self.troubleWait }
             return try await start(segment)
         case .running(let run):
-            switch try await segmentOrTrouble() {
-            case .success(let segment): return try await advance(run, segment)
-            case .failure(let wait): return wait.time
-            }
+            guard let segment = try await audienceExpression() else { return Self.troubleWait }
+            return try await advance(run, segment)
         }
     }
 
-    private struct Wait: Error { let time: Duration }
-
-    /// Returns the expression of the audience. If the expression cannot be read, the campaign waits, because an operator can save
-    /// the segment again.
-    private func segmentOrTrouble() async throws(StoreError) -> Result<SegmentExpression, Wait> {
+    /// Returns the expression of the audience; nil if it cannot be read. Then the campaign waits, because an operator can save the
+    /// segment again.
+    private func audienceExpression() async throws(StoreError) -> SegmentExpression? {
         let result = try await services.retrying("read the segment of a campaign") { () throws(StoreError) in
             try await services.audience.expression(of: campaign.audience)
         }
         switch result {
         case .success(let expression):
             lastTrouble = nil
-            return .success(expression)
+            return expression
         case .failure(let trouble):
             if lastTrouble != trouble.description {
                 log.error("the campaign waits", metadata: ["reason": "\(trouble)"])
                 lastTrouble = trouble.description
             }
-            return .failure(Wait(time: Self.troubleWait))
+            return nil
         }
     }
 
@@ -145,12 +133,12 @@ import StoreProtocol
 
     private func start(_ segment: SegmentExpression) async throws(StoreError) -> Duration {
         guard record.state == .running else { return try await startWhenDue(segment) }
-        let names = try await zoneNames()
+        let (names, rateLimit) = (try await zoneNames(), try await services.rateLimit())
         do throws(PlanRefusal) {
             phase = .running(
                 try CampaignRun(
                     campaign, id: id, start: startTime, names: names, zones: services.zones.find,
-                    progress: record.progress, rate: record.rate))
+                    progress: record.progress, rate: record.rate, rateLimit: rateLimit))
             return .zero
         } catch {
             try await end(.refused, reason: "\(error)")
@@ -170,65 +158,28 @@ import StoreProtocol
 
     /// Begins the campaign when its first window begins, if its pushes fit into its windows.
     private func startWhenDue(_ segment: SegmentExpression) async throws(StoreError) -> Duration {
-        let (now, names) = (services.now, try await zoneNames())
-        let start: UTCTime?
-        do throws(PlanRefusal) {
-            var run = try CampaignRun(
-                campaign, id: id, start: now, names: names, zones: services.zones.find)
-            if case .wait(let until) = run.next(at: now, .now) { start = until } else { start = nil }
-        } catch {
-            try await end(.refused, reason: "\(error)")
-            return .zero
-        }
-        if let start, hasPlan { return min(Self.wait(until: start, from: now), Self.longestWait) }
-        let partitions = try await services.retrying("read the registry") { () throws(StoreError) in
-            try await services.audience.partitions()
-        }
-        let limits = partitions.map(\.next)
-        if let refusal = try await planRefusal(segment, names, limits, now) {
+        switch try await starting.decide(segment, zoneNames: try await zoneNames()) {
+        case .wait(let time): return time
+        case .refuse(let refusal):
             try await end(.refused, reason: "\(refusal)")
             return .zero
-        }
-        hasPlan = true
-        guard start == nil else { return .zero }
-        let change = ChangeCampaign.begin(
-            id, token: services.token, name: services.uniqueName(),
-            fields: [
-                (CampaignRecord.Field.limits.rawValue, CampaignRecord.text(ofLimits: limits)),
-                (CampaignRecord.Field.startsAt.rawValue, "\(now.milliseconds)"),
-            ])
-        _ = try await services.perform(change)
-        record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
-        step = record.step
-        guard record.state == .running else {
-            phase = .over
+        case .begin(let limits, let time):
+            let change = ChangeCampaign.begin(
+                id, token: services.token, name: services.uniqueName(),
+                fields: [
+                    (CampaignRecord.Field.limits.rawValue, CampaignRecord.text(ofLimits: limits)),
+                    (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
+                ])
+            _ = try await services.perform(change)
+            record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
+            step = record.step
+            guard record.state == .running else {
+                phase = .over
+                return .zero
+            }
+            log.notice("campaign started")
             return .zero
         }
-        log.notice("campaign started")
-        return .zero
-    }
-
-    /// Plans the campaign for the devices of now.
-    ///
-    /// - Returns: why the pushes do not fit into the windows; nil if they fit.
-    private func planRefusal(
-        _ segment: SegmentExpression, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
-    ) async throws(StoreError) -> PlanRefusal? {
-        // Only the windows of the devices' own zones need counts by zone.
-        let zones = campaign.schedule.window?.zone == .device ? names.sorted() : []
-        let cells = AudienceCells(campaign.schedule, salt: campaign.salt(id: id), round: 1)
-        let expressions = [segment] + zones.map { .and([segment, .term(.value(.zone, $0))]) }
-        let counts = try await AudienceCounter(services: services, id: id, limits: limits).count(
-            expressions.map { .init(expression: $0, round: 1, cells: cells) }
-        ).parts.map(\.total)
-        let byZone = Dictionary(zip(zones, counts.dropFirst()), uniquingKeysWith: +).filter { $0.value > 0 }
-        let withoutZone = max(0, counts[0] - byZone.values.reduce(0, +))
-        do throws(PlanRefusal) {
-            _ = try DeliveryPlan(
-                PlanAudience(zones: byZone, withoutZone: withoutZone), campaign.schedule,
-                defaultZone: campaign.defaultZone, zones: services.zones.find, now: now)
-            return nil
-        } catch { return error }
     }
 
     // MARK: Running
@@ -244,16 +195,12 @@ import StoreProtocol
         case .count(let counts): return try await count(counts, run, segment)
         case .send(let send): return try await self.send(send, run, segment)
         case .store: return try await store(run, stepRequest(run))
-        case .wait(let until): return Self.wait(until: until, from: now)
+        case .wait(let until): return CampaignStart.wait(until: until, from: now)
         case .finished:
             var request = stepRequest(run)
             (request.ending, request.keep) = (.finished, services.keepSeconds)
             return try await store(run, request)
         }
-    }
-
-    private static func wait(until time: UTCTime, from now: UTCTime) -> Duration {
-        .milliseconds(max(1, time.milliseconds - now.milliseconds))
     }
 
     private func count(
@@ -266,7 +213,7 @@ import StoreProtocol
                     expression: run.groups[count.group].expression(in: segment), round: count.round,
                     cells: run.cells(ofRound: count.round))
             })
-        for chunk in found.unreadable { note(unreadable: chunk) }
+        for chunk in found.unreadable { skip(chunk) }
         for (count, result) in zip(counts, found.parts) {
             run.counted(result, of: count.group, at: services.now)
         }
@@ -291,7 +238,7 @@ import StoreProtocol
             phase = .running(run)
             return .zero
         case .unreadable:
-            note(unreadable: send.chunk)
+            skip(send.chunk)
             let skipped = CampaignSent(accepted: 0, next: OrdinalChunk.size, isExhausted: true)
             run.sent(send, skipped, at: services.now)
             phase = .running(run)
@@ -299,7 +246,7 @@ import StoreProtocol
         case .prepared(let prepared):
             run.sent(send, prepared.sent, at: services.now)
             if prepared.sent.unsendable > 0 {
-                note(devices: prepared.sent.unsendable, reason: prepared.fault ?? "")
+                skipped.add(prepared.sent.unsendable, reason: prepared.fault ?? "")
             }
             var request = stepRequest(run)
             request.strings = [prepared.bits]
@@ -318,7 +265,7 @@ import StoreProtocol
             (CampaignRecord.Field.progress.rawValue, String(decoding: run.progress.json, as: UTF8.self))
         ]
         request.counts = run.unstored.additions.map { ($0.field, $0.number) }
-        request.events = Array(events.prefix(Self.mostEvents))
+        request.events = skipped.events
         return request
     }
 
@@ -341,7 +288,7 @@ import StoreProtocol
         case .full: return Self.fullWait
         }
         step = request.step
-        events.removeFirst(request.events.count)
+        skipped.markStored(request.events.count)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
         guard request.ending == nil else {
             phase = .over
@@ -366,20 +313,8 @@ import StoreProtocol
 
     // MARK: Skipped devices
 
-    private func note(unreadable chunk: AudienceChunk) {
-        guard unreadable.insert(chunk).inserted else { return }
-        let reason = "chunk \(chunk.number) of partition \(chunk.partition) cannot be read"
+    private func skip(_ chunk: AudienceChunk) {
+        guard let reason = skipped.add(unreadable: chunk) else { return }
         log.error("devices of a campaign are skipped", metadata: ["reason": "\(reason)"])
-        note(devices: nil, reason: reason)
-    }
-
-    /// - Parameter devices: the number of skipped devices; nil if it is unknown.
-    private func note(devices: Int?, reason: String) {
-        guard events.count < Self.mostEvents else { return }
-        var event = FarmEvent(.campaignSkipped)
-        event.add("campaign", id)
-        if let devices { event.add("devices", "\(devices)") }
-        event.add("reason", reason)
-        events.append(event)
     }
 }

@@ -1,0 +1,79 @@
+import Campaigns
+import EventLoop
+import Scheduling
+import Segments
+import StoreProtocol
+
+/// Decides when a campaign that waits for its start begins, and whether its pushes fit into its windows and into the app's rate
+/// limit.
+@Loop final class CampaignStart {
+    enum Decision {
+        case wait(Duration)
+        /// The campaign begins now. `limits` is, for each partition, the first ordinal that is not in the audience.
+        case begin(limits: [Int], time: UTCTime)
+        case refuse(PlanRefusal)
+    }
+
+    /// How long a campaign waits for its start, at most, until it looks again. Devices may register with zones whose windows
+    /// begin earlier.
+    private static let longestWait = Duration.seconds(30)
+
+    private let services: CampaignServices
+    private let id: String
+    private let campaign: Campaign
+    /// Whether the plan was checked once. The plan is checked again at the start.
+    private var hasPlan = false
+
+    init(_ services: CampaignServices, _ id: String, _ campaign: Campaign) {
+        (self.services, self.id, self.campaign) = (services, id, campaign)
+    }
+
+    /// - Parameter zoneNames: the names of the time zones that devices have.
+    func decide(
+        _ segment: SegmentExpression, zoneNames: Set<String>
+    ) async throws(StoreError) -> Decision {
+        let now = services.now
+        let start: UTCTime?
+        do throws(PlanRefusal) {
+            var run = try CampaignRun(
+                campaign, id: id, start: now, names: zoneNames, zones: services.zones.find)
+            if case .wait(let until) = run.next(at: now, .now) { start = until } else { start = nil }
+        } catch { return .refuse(error) }
+        if let start, hasPlan { return .wait(min(Self.wait(until: start, from: now), Self.longestWait)) }
+        let partitions = try await services.retrying("read the registry") { () throws(StoreError) in
+            try await services.audience.partitions()
+        }
+        let limits = partitions.map(\.next)
+        if let refusal = try await refusal(segment, zoneNames, limits, now) { return .refuse(refusal) }
+        hasPlan = true
+        return start == nil ? .begin(limits: limits, time: now) : .wait(.zero)
+    }
+
+    static func wait(until time: UTCTime, from now: UTCTime) -> Duration {
+        .milliseconds(max(1, time.milliseconds - now.milliseconds))
+    }
+
+    /// Plans the campaign for the devices of now.
+    ///
+    /// - Returns: why the pushes do not fit; nil if they fit.
+    private func refusal(
+        _ segment: SegmentExpression, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
+    ) async throws(StoreError) -> PlanRefusal? {
+        // Only the windows of the devices' own zones need counts by zone.
+        let zones = campaign.schedule.window?.zone == .device ? names.sorted() : []
+        let cells = AudienceCells(campaign.schedule, salt: campaign.salt(id: id), round: 1)
+        let expressions = [segment] + zones.map { .and([segment, .term(.value(.zone, $0))]) }
+        let counts = try await AudienceCounter(services: services, id: id, limits: limits).count(
+            expressions.map { .init(expression: $0, round: 1, cells: cells) }
+        ).parts.map(\.total)
+        let byZone = Dictionary(zip(zones, counts.dropFirst()), uniquingKeysWith: +).filter { $0.value > 0 }
+        let withoutZone = max(0, counts[0] - byZone.values.reduce(0, +))
+        let rateLimit = try await services.rateLimit()
+        do throws(PlanRefusal) {
+            _ = try DeliveryPlan(
+                PlanAudience(zones: byZone, withoutZone: withoutZone), campaign.schedule,
+                defaultZone: campaign.defaultZone, zones: services.zones.find, now: now, rateLimit: rateLimit)
+            return nil
+        } catch { return error }
+    }
+}
