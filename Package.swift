@@ -92,7 +92,7 @@ let package = Package(
         core("Scheduling", ["PushModel", "Segments"]),
         core("Variants", ["PushModel", "Segments", "Scheduling"]),
         core("Campaigns", ["PushModel", "Scheduling", "Segments", "Variants"]),
-        core("DeviceModel", ["PushModel"]),
+        core("DeviceSimulation", ["PushModel"]),
         core("Segments", ["PushModel"]),
         core("Registry", ["PushModel", "RedisProtocol", "StoreProtocol", "Segments"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
@@ -112,7 +112,8 @@ let package = Package(
         platform("Transport", ["EventLoop", "OpenSSL", "POSIX"]),
         platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
         platform("FarmLogging", ["PushModel", "POSIX", logging]),
-        platform("FarmConfiguration", ["PushModel", "DeviceModel", "FarmLogging", "POSIX", yams, logging]),
+        platform(
+            "FarmConfiguration", ["PushModel", "DeviceSimulation", "FarmLogging", "POSIX", yams, logging]),
 
         // Processes, which do the I/O and carry out the decisions of the cores.
         process(
@@ -156,7 +157,7 @@ let package = Package(
         process(
             "Simulator",
             [
-                "PushModel", "APNs", "BinaryProtocol", "DeviceModel", "HTTP2", "OpenSSL", "EventLoop",
+                "PushModel", "APNs", "BinaryProtocol", "DeviceSimulation", "HTTP2", "OpenSSL", "EventLoop",
                 "Transport", "POSIX",
                 logging,
             ],
@@ -171,7 +172,8 @@ let package = Package(
                 "FarmPolicy", "StoreProtocol", "RedisClient", "Registry", "Segments",
                 "EventLoop", "Supervision",
                 "PushModel", "POSIX", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs",
-                "BinaryProtocol", "Gateway", "Campaigns", "Scheduling", "Variants", "DeviceModel", "Charts",
+                "BinaryProtocol", "Gateway", "Campaigns", "Scheduling", "Variants", "DeviceSimulation",
+                "Charts",
                 argumentParser,
                 logging,
             ],
@@ -213,7 +215,7 @@ let package = Package(
             dependencies: ["RandomTesting", "Campaigns", "Scheduling", "Segments", "Variants", "PushModel"],
             swiftSettings: strict),
         .testTarget(
-            name: "DeviceModelTests", dependencies: ["DeviceModel", "PushModel", "RandomTesting"],
+            name: "DeviceSimulationTests", dependencies: ["DeviceSimulation", "PushModel", "RandomTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "SegmentsTests", dependencies: ["Segments", "PushModel"], swiftSettings: strict),
@@ -246,7 +248,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests",
-            dependencies: ["FarmHarness", "RandomTesting", "FarmConfiguration", "DeviceModel"],
+            dependencies: ["FarmHarness", "RandomTesting", "FarmConfiguration", "DeviceSimulation"],
             swiftSettings: strict),
         .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: strict),
         .testTarget(
@@ -356,7 +358,7 @@ let package = Package(
             name: "SimulatorTests",
             dependencies: [
                 "Simulator", "LoopTesting", "RandomTesting", "PushModel", "APNs", "BinaryProtocol",
-                "DeviceModel", "HTTP2",
+                "DeviceSimulation", "HTTP2",
                 "OpenSSL",
                 "EventLoop",
                 "Transport",

@@ -28,7 +28,7 @@ import Testing
             return use
         }(), generation: 9)
 
-    static let orders: [WorkerOrder] = [
+    static let messages: [WorkerMessage] = [
         .begin(redis: "redis://:secret@host/0", redisAuthority: [1], worker: "host-1-2", index: 1),
         .app(setup), .forget(app: "demo"),
         .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
@@ -36,7 +36,7 @@ import Testing
         .batchesReady(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
         .lease(end: 1 << 50), .suppressed(app: "demo", shards: [0, 63]),
         .feedback(
-            FeedbackOrder(
+            FeedbackRequest(
                 app: "demo", host: "feedback.example", port: 2196, reading: "r1", shards: 64, limit: 16_000)),
         .finish(withinMilliseconds: 20_000),
     ]
@@ -59,7 +59,7 @@ import Testing
         .feedback(app: "demo", reading: "r1", tuples: 1 << 33, error: "it ended within a tuple"),
     ]
 
-    static let intakeOrders: [IntakeOrder] = [
+    static let intakeMessages: [IntakeMessage] = [
         .begin(redis: "rediss://u:p@host:6380/1", redisAuthority: [1, 2], name: "host-intake-1", shards: 64),
         .app(
             IntakeSetup(
@@ -85,9 +85,11 @@ import Testing
         .fenced(app: "demo", token: Array("1:abc:host".utf8)),
     ]
 
-    @Test(arguments: intakeOrders) func `an intake order is encoded and decoded`(order: IntakeOrder) throws {
-        #expect(try Self.passed(order) == order)
-        Self.refusesCuts(order)
+    @Test(arguments: intakeMessages) func `an intake message is encoded and decoded`(message: IntakeMessage)
+        throws
+    {
+        #expect(try Self.passed(message) == message)
+        Self.refusesCuts(message)
     }
 
     @Test(arguments: intakeNotices) func `an intake notice is encoded and decoded`(notice: IntakeNotice)
@@ -97,8 +99,9 @@ import Testing
         Self.refusesCuts(notice)
     }
 
-    @Test(arguments: orders) func `an order arrives unchanged byte by byte`(order: WorkerOrder) throws {
-        #expect(try Self.passed(order) == order)
+    @Test(arguments: messages) func `a message arrives unchanged byte by byte`(message: WorkerMessage) throws
+    {
+        #expect(try Self.passed(message) == message)
     }
 
     @Test(arguments: notices) func `a notice arrives unchanged byte by byte`(notice: WorkerNotice) throws {
@@ -106,14 +109,14 @@ import Testing
     }
 
     @Test func `messages that arrive together are separated`() throws {
-        var frames = ControlFrames<WorkerOrder>()
-        Self.orders.flatMap(\.frame).withUnsafeBytes { frames.append($0) }
-        for order in Self.orders { #expect(try frames.next() == order) }
+        var frames = ControlFrames<WorkerMessage>()
+        Self.messages.flatMap(\.frame).withUnsafeBytes { frames.append($0) }
+        for message in Self.messages { #expect(try frames.next() == message) }
         #expect(try frames.next() == nil)
     }
 
-    @Test(arguments: orders) func `a message cut anywhere is refused`(order: WorkerOrder) {
-        Self.refusesCuts(order)
+    @Test(arguments: messages) func `a message cut anywhere is refused`(message: WorkerMessage) {
+        Self.refusesCuts(message)
     }
 
     private static func refusesCuts<Message: ControlMessage>(_ message: Message) {
@@ -125,7 +128,7 @@ import Testing
     }
 
     @Test func `a frame without an end is refused before it is stored`() {
-        var frames = ControlFrames<WorkerOrder>()
+        var frames = ControlFrames<WorkerMessage>()
         [UInt8](repeating: 0xFF, count: 4).withUnsafeBytes { frames.append($0) }
         #expect(throws: ControlError.frameTooLong(0xFFFF_FFFF)) { try frames.next() }
     }
@@ -136,9 +139,9 @@ import Testing
             let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { index in
                 UInt8.random(in: index == 0 ? 1...10 : 0...255, using: &random)
             }
-            _ = try? WorkerOrder(decoding: bytes[...])
+            _ = try? WorkerMessage(decoding: bytes[...])
             _ = try? WorkerNotice(decoding: bytes[...])
-            _ = try? IntakeOrder(decoding: bytes[...])
+            _ = try? IntakeMessage(decoding: bytes[...])
             _ = try? IntakeNotice(decoding: bytes[...])
         }
     }

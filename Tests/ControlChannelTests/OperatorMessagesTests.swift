@@ -26,7 +26,9 @@ struct OperatorMessagesTests {
     }
 
     @Test func `messages between a coordinator and its successor arrive unchanged`() throws {
-        for order in [SuccessionOrder.hostClaim(nonce: "n"), .abort] { #expect(try through(order) == order) }
+        for message in [SuccessorMessage.hostClaim(nonce: "n"), .abort] {
+            #expect(try through(message) == message)
+        }
         for notice in [SuccessionNotice.ready, .nameClaimed] { #expect(try through(notice) == notice) }
     }
 

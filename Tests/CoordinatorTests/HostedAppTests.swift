@@ -30,12 +30,12 @@ import Testing
             let configuration = AppConfiguration(
                 name: name, topic: "com.example", gateway: HostPort(host: "localhost", port: 1),
                 credentials: .certificate(file: "none", keyFile: nil, password: nil))
-            let services = SharedAppContext(
+            let shared = SharedAppContext(
                 redis: redis, host: "h", shards: HostedAppTests.shards,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, nonce: "n",
                 liveWorkers: { [unowned self] in live() })
             let shares = HostShares(app: name, hosts: [(name: "h", capacity: 1)])
-            return HostedApp(configuration, shares: shares, services)
+            return HostedApp(configuration, shares: shares, shared)
         }
 
         @discardableResult func run(_ words: String...) async throws -> RESPValue {
@@ -59,7 +59,7 @@ import Testing
         var builder = BatchBuilder()
         var options = PushOptions()
         options.delivery = delivery
-        let head = SegmentHead(jobID: "job", options: options, attempt: 0)
+        let head = JobPartHead(jobID: "job", options: options, attempt: 0)
         Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
         [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
         return builder.finish() ?? []
@@ -128,14 +128,14 @@ import Testing
             let fixture = try await Fixture()
             let app = fixture.app("demo")
             #expect(await app.leases.runRound() == .kept && app.leases.lost == 0)
-            let intake = try #require(app.leases.held.intake)
+            let intake = try #require(app.leases.machine.intake)
             // The app no longer has the lease with this fencing token, so no loss is counted.
             app.intakeFenced(Array("1:former:h".utf8))
             #expect(app.leases.lost == 0)
             for _ in 0..<2 { app.intakeFenced(intake.bytes) }
             #expect(app.leases.lost == 1)
             #expect(await app.leases.runRound() == .kept && app.leases.lost == 1)
-            #expect(app.leases.held.intake.map { $0.bytes != intake.bytes } == true)
+            #expect(app.leases.machine.intake.map { $0.bytes != intake.bytes } == true)
             fixture.redis.close()
         }
     }
@@ -147,13 +147,13 @@ import Testing
             for app in apps { #expect(await app.leases.runRound() == .kept) }
             try await fixture.run("RENAME", "{pushfarm:mail}:owners", "aside")
             try await fixture.run("SET", "{pushfarm:mail}:owners", "x")
-            #expect(await apps[0].leases.runRound() == .kept && apps[0].leases.held.isOwner)
-            #expect(await apps[1].leases.runRound() == .refused && !apps[1].leases.held.isOwner)
+            #expect(await apps[0].leases.runRound() == .kept && apps[0].leases.machine.isOwner)
+            #expect(await apps[1].leases.runRound() == .refused && !apps[1].leases.machine.isOwner)
             try await fixture.run("RENAME", "aside", "{pushfarm:mail}:owners")
-            #expect(await apps[1].leases.runRound() == .kept && apps[1].leases.held.isOwner)
+            #expect(await apps[1].leases.runRound() == .kept && apps[1].leases.machine.isOwner)
             #expect(!apps[1].leases.isRefused)
             fixture.redis.close()
-            #expect(await apps[0].leases.runRound() == .pending && apps[0].leases.held.isOwner)
+            #expect(await apps[0].leases.runRound() == .pending && apps[0].leases.machine.isOwner)
         }
     }
 
@@ -161,7 +161,7 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
-            #expect(await app.leases.runRound() == .kept && app.leases.held.isOwner)
+            #expect(await app.leases.runRound() == .kept && app.leases.machine.isOwner)
             let owners = Mailbox<[String]>()
             app.leases.onRelease = {
                 Loop.task {
@@ -170,7 +170,7 @@ import Testing
                 }
             }
             await app.leases.leave()
-            #expect(!app.leases.held.isOwner)
+            #expect(!app.leases.machine.isOwner)
             let values = try await owners.next()
             #expect(values.count == Self.shards + 1 && values.allSatisfy { $0.hasSuffix("::") }, "\(values)")
             fixture.redis.close()

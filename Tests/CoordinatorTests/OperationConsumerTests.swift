@@ -24,7 +24,7 @@ import Testing
         try await onLoop {
             let server = try await ConnectedRedis()
             let redis = server.connection
-            let registry = FarmRegistry(connection: redis)
+            let registry = FarmRedis(connection: redis)
             for id in ["one", "two"] { #expect(try await registry.put(Self.command(id))) }
 
             var carriedOut: [String] = []
@@ -53,7 +53,7 @@ import Testing
             let redis = RedisConnection(
                 RedisSettings(address: RedisAddress(endpoint: .unix(path: "/none")), clientName: "test"))
             var waiting: [CheckedContinuation<Void, Never>] = []
-            let consumer = OperationConsumer(FarmRegistry(connection: redis), host: "h", log: Self.log) {
+            let consumer = OperationConsumer(FarmRedis(connection: redis), host: "h", log: Self.log) {
                 _, _ in
                 await withCheckedContinuation { waiting.append($0) }
                 return "carried out"

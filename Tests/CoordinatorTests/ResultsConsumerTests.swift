@@ -99,7 +99,7 @@ import Testing
         /// A report about one push that needs a retry.
         private static let entry: [UInt8] = {
             var builder = ResultsBuilder()
-            let head = SegmentHead(jobID: "job", options: PushOptions(), attempt: 1, cause: "x")
+            let head = JobPartHead(jobID: "job", options: PushOptions(), attempt: 1, cause: "x")
             Array("{}".utf8).withUnsafeBytes { builder.beginRetry(head, payload: $0, why: .server) }
             [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
             return builder.finish() ?? []
@@ -291,7 +291,7 @@ import Testing
             let consumer = results.consumer()
             // An entry that no worker writes and no settlement accepts: a dead letter without a job.
             var builder = ResultsBuilder()
-            let head = SegmentHead(jobID: "", options: PushOptions(), attempt: 1, cause: "x")
+            let head = JobPartHead(jobID: "", options: PushOptions(), attempt: 1, cause: "x")
             Array("{}".utf8).withUnsafeBytes { builder.beginDeadLetter(head, payload: $0, reason: "bad") }
             [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
             let entry = builder.finish() ?? []

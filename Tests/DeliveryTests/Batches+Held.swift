@@ -19,7 +19,7 @@ extension Batches {
     /// Returns a held batch with one push to each of `devices`, whose shard uses `route`.
     static func held(_ number: UInt32, devices: [Int], on route: ShardRoute) throws -> HeldBatch {
         var builder = BatchBuilder()
-        let head = SegmentHead(
+        let head = JobPartHead(
             jobID: "job", options: PushOptions(), attempt: 0, cause: "", payloadPerPush: false)
         Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
         for device in devices { token(device).withUnsafeBytes { builder.append(token: $0) } }
@@ -73,20 +73,20 @@ extension Batches {
             case .expired(let expiry):
                 return named(expiry.tokens, "\(job) expired cause \(entry.text(expiry.cause))")
             case .letter(let letter):
-                return letter.segment.pushes.map { index in
+                return letter.jobPart.pushes.map { index in
                     let push = entry.pushes[index]
                     return
                         "\(position(ofToken: entry.bytes[push.token])) \(job) failed \(entry.text(letter.reason)) "
-                        + "\(letter.status) cause \(entry.text(letter.segment.cause)) \(entry.text(push.payload))"
+                        + "\(letter.status) cause \(entry.text(letter.jobPart.cause)) \(entry.text(push.payload))"
                 }
             case .retry(let retry):
-                return retry.segment.pushes.map { index in
+                return retry.jobPart.pushes.map { index in
                     let push = entry.pushes[index]
                     let payload = entry.text(push.payload)
                     return
                         "\(position(ofToken: entry.bytes[push.token])) \(job) retry \(retry.why) \(retry.status) "
                         + "\(entry.text(retry.reason)) after \(retry.retryAfterMilliseconds) tries "
-                        + "\(retry.segment.attempt) cause \(entry.text(retry.segment.cause)) \(payload)"
+                        + "\(retry.jobPart.attempt) cause \(entry.text(retry.jobPart.cause)) \(payload)"
                 }
             }
         }

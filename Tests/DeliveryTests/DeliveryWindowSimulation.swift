@@ -162,14 +162,14 @@ struct DeliveryWindowSimulation {
         for _ in 0..<Int.random(in: 1...30, using: &random) {
             guard let index = flying.indices.randomElement(using: &random) else { return }
             let push = flying.remove(at: index)
-            let segment = push.batch.batch.segments[0]
+            let jobPart = push.batch.batch.jobParts[0]
             switch Int.random(in: 0..<20, using: &random) {
             case 0: window.reopen(push.batch, push.position)
             case 1:
                 known.insert(push.place)
                 complete(push, .tokenFailed(reason: "Unregistered", status: 410, isInvalidToken: true))
             case 2: complete(push, .retry(.server, status: 503, reason: "busy", retryAfterMilliseconds: 0))
-            case 3 where segment.options.delivery == .atMostOnce:
+            case 3 where jobPart.options.delivery == .atMostOnce:
                 known.insert(push.place)
                 complete(push, .becameUnknown(cause: "cut"))
             default:

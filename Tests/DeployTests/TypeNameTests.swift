@@ -15,7 +15,7 @@ struct TypeNameTests {
     private static let oldWords: [String: String] = [
         "Desk": "the role: OperationConsumer, MetricsServer", "Crew": "WorkerPlacement",
         "Hands": "assignments", "Vigil": "Watchdog", "Lookout": "AsyncCondition", "Bell": "wake-up",
-        "Door": "ControlServer, admission", "Beat": "Heartbeat", "Seat": "HostClaim",
+        "Door": "ControlServer, admission", "Beat": "Heartbeat", "Seat": "HostNameConflict",
         "Solitude": "SuspectPushTurn", "Surroundings": "Dependencies", "Sight": "Observation",
         "Mend": "Repair", "Hasten": "PromoteJob", "Wish": "DesiredState", "Patience": "timeout, grace period",
         "Bury": "DeadLetter", "Nap": "Sleep", "Books": "accounting",

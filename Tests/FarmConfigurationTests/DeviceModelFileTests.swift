@@ -1,4 +1,4 @@
-import DeviceModel
+import DeviceSimulation
 import FarmHarness
 import Foundation
 import Testing

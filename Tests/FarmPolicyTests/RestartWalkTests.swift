@@ -74,7 +74,7 @@ import Testing
                     isReady: !random.chance(8),
                     length: [.milliseconds(200), .seconds(3), .seconds(59), .seconds(60), .seconds(900)]
                         .randomElement(using: &random) ?? .zero,
-                    cause: random.chance(6) ? .orderly : random.chance(6) ? .kill : mood,
+                    cause: random.chance(6) ? .regular : random.chance(6) ? .kill : mood,
                     hasProgressed: random.chance(12))
                 if random.chance(40) {
                     life.isReset = true

@@ -207,7 +207,7 @@ import Testing
         let jobs = Job.several("late", mixture.tokens, size: 200)
         try farm.push(jobs)
         #expect(try await farm.finished(jobs).delivered == 200, "no sender could know better")
-        let event = try await farm.event("gateway.late")
+        let event = try await farm.event("gateway.delivered_lost")
         #expect(event["reason"] == "InvalidToken")
         let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
         #expect(lost > 0)

@@ -323,7 +323,7 @@ import Testing
 extension Farm {
     /// The number of device inputs that are finished since the app was created.
     fileprivate func finishedInputs() throws -> Int {
-        let text = try redis.client().run("HGET", "{pushfarm:demo}:device_inputs", "finished").text
+        let text = try redis.client().run("HGET", "{pushfarm:demo}:device_intake", "finished").text
         return text.flatMap { Int($0) } ?? 0
     }
 

@@ -84,7 +84,7 @@ private func failing(_ rules: String...) -> [String: String] {
         #expect(jobRecord.accepted == tokens.count && jobRecord.delivered == offset)
         #expect(jobRecord.reasons == ["poison": tokens.count - offset])
         #expect(try farm.refused().map { $0["job"] } == ["large"])
-        let cut = try await farm.event("job.truncated")
+        let cut = try await farm.event("job.pushes_failed")
         #expect(cut["job"] == "large" && cut["failed"] == "\(tokens.count - offset)")
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: Array(tokens[..<offset])) == 0 && ledger.doubles == 0)

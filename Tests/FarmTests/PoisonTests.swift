@@ -79,9 +79,9 @@ import Testing
         let good = Tokens.make(200)
         try farm.push([Job(id: "bad", tokens: bad), Job(id: "good", tokens: good)])
         let reaper = WorkerKiller(farm, SIGSEGV)
-        try await reaper.run { try !farm.events("job.paused").isEmpty }
+        try await reaper.run { try !farm.events("job.quarantined").isEmpty }
         #expect(reaper.ends <= 20, "\(reaper.ends) ends")
-        let event = try await farm.event("job.paused")
+        let event = try await farm.event("job.quarantined")
         #expect(event["job"] == "bad" && event["reason"] == "poison")
         let other = try await farm.finished("good")
         #expect(other.delivered == good.count)

@@ -18,7 +18,7 @@ import Testing
         /// The elapsed milliseconds.
         var moment: UInt32 = 0
         var budget: StreamBudget
-        var pushes = OpenPushes(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
+        var pushes = PushesInFlight(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
         var breaker = GatewayCircuitBreaker()
         var backOff = BackOff()
         var open: [(slot: Int, sentAt: Instant, response: Response, at: Instant)] = []

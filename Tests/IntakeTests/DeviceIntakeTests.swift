@@ -306,6 +306,6 @@ import Testing
     }
 
     private func perform<Step: Request>(_ request: Step) async throws -> Step.Reply {
-        try await AppStore(app: "demo", connection: redis).perform(request)
+        try await AppRedis(app: "demo", connection: redis).perform(request)
     }
 }

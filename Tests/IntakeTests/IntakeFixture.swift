@@ -216,14 +216,14 @@ extension IntakeFixture {
         var hasOnlyFacts = true
         for position in batch.pushes.indices {
             let push = batch.pushes[position]
-            let segment = batch.segments[Int(push.segment)]
+            let jobPart = batch.jobParts[Int(push.jobPart)]
             let token = Array(batch.bytes[push.token])
-            let job = batch.jobID(of: Int(push.segment))
+            let job = batch.jobID(of: Int(push.jobPart))
             #expect(ShardHash.shard(of: token, shards: Self.shards) == checkout.id.shard)
             sent["\(job) \(token)", default: 0] += 1
-            let response = response(job, token, Int(segment.attempt))
+            let response = response(job, token, Int(jobPart.attempt))
             if case .fail = response { hasOnlyFacts = false }
-            append(response, segment, job, push, batch, &builder)
+            append(response, jobPart, job, push, batch, &builder)
         }
         var runs = PositionRuns()
         runs.append(batch.pushes.indices)
@@ -237,24 +237,24 @@ extension IntakeFixture {
     }
 
     private func append(
-        _ response: Response, _ segment: Batch.Segment, _ job: String, _ push: Batch.Push, _ batch: Batch,
+        _ response: Response, _ jobPart: Batch.JobPart, _ job: String, _ push: Batch.Push, _ batch: Batch,
         _ builder: inout ResultsBuilder
     ) {
         batch.bytes.withUnsafeBytes { bytes in
-            let id = UnsafeRawBufferPointer(rebasing: bytes[segment.jobID])
+            let id = UnsafeRawBufferPointer(rebasing: bytes[jobPart.jobID])
             let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
             let payload = UnsafeRawBufferPointer(rebasing: bytes[push.payload])
             switch response {
             case .accept:
-                builder.beginDelivered(jobID: id, receipts: segment.options.receipts)
+                builder.beginDelivered(jobID: id, receipts: jobPart.options.receipts)
                 builder.append(token: token)
             case .refuse(let reason, false):
-                let head = SegmentHead(
-                    repeating: segment, jobID: job, attempt: segment.attempt, cause: "")
+                let head = JobPartHead(
+                    repeating: jobPart, jobID: job, attempt: jobPart.attempt, cause: "")
                 builder.beginDeadLetter(
-                    head, payload: segment.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
+                    head, payload: jobPart.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
                     reason: reason, status: 400)
-                if segment.hasPayloadPerPush {
+                if jobPart.hasPayloadPerPush {
                     builder.append(token: token, payload: payload)
                 } else {
                     builder.append(token: token)
@@ -263,15 +263,15 @@ extension IntakeFixture {
                 builder.beginFailed(
                     jobID: id, reason: reason, status: 410, isInvalidToken: isInvalidToken,
                     scope: "production com.example.demo",
-                    receipts: segment.options.receipts)
+                    receipts: jobPart.options.receipts)
                 builder.append(token: token, timestamp: 1)
             case .fail(let cause):
-                let head = SegmentHead(
-                    repeating: segment, jobID: job, attempt: segment.attempt + 1, cause: "ServiceUnavailable")
+                let head = JobPartHead(
+                    repeating: jobPart, jobID: job, attempt: jobPart.attempt + 1, cause: "ServiceUnavailable")
                 builder.beginRetry(
-                    head, payload: segment.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
+                    head, payload: jobPart.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
                     why: cause, status: 503, reason: "ServiceUnavailable")
-                if segment.hasPayloadPerPush {
+                if jobPart.hasPayloadPerPush {
                     builder.append(token: token, payload: payload)
                 } else {
                     builder.append(token: token)

@@ -97,7 +97,7 @@ struct IntakeQueueFuzzTests {
             #expect(batch.pushes.count == new.tokens && (1...limits.positions).contains(new.tokens))
             let way = "\(new.shard) \(new.lane) \(new.due)"
             for push in batch.pushes {
-                let job = batch.jobID(of: Int(push.segment))
+                let job = batch.jobID(of: Int(push.jobPart))
                 let token = Array(batch.bytes[push.token])
                 #expect(ShardHash.shard(of: token, shards: shards) == new.shard)
                 let number = jobs[job] ?? -1
@@ -106,7 +106,7 @@ struct IntakeQueueFuzzTests {
                 places.append(
                     PushPosition(
                         job: job, token: token, payload: Array(batch.bytes[push.payload]),
-                        collapseID: batch.segments[Int(push.segment)].options.collapseID))
+                        collapseID: batch.jobParts[Int(push.jobPart)].options.collapseID))
             }
         }
     }

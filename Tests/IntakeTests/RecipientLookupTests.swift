@@ -119,12 +119,12 @@ import Testing
         try await IntakeFixture.run { farm in
             try await Self.register((0..<5).map { Self.device($0) }, farm)
             let job = #"{"id":"j","devices":["d-0","d-1"],\#(Self.payload)}"#
-            try await farm.run("RPUSH", "{pushfarm:demo}:addressed", job)
+            try await farm.run("RPUSH", "{pushfarm:demo}:lookups", job)
             let old = farm.intakeToken
             try await farm.takeLeases()
             await #expect(throws: StoreError.fenced(lease: "intake")) {
                 _ = try await farm.perform(
-                    FinishAddressed(token: old, step: 1, jobs: [.found(Array(job.utf8))]))
+                    FinishLookups(token: old, step: 1, jobs: [.found(Array(job.utf8))]))
             }
             farm.intake.start()
             try await Self.finish(["j"], farm)
@@ -165,10 +165,10 @@ import Testing
             command.append("12")
             _ = try await farm.redis.call(command)
             for process in ["p1", "p2", "p3"] {
-                try await farm.run("RPUSH", "{pushfarm:demo}:addressed", "poison")
+                try await farm.run("RPUSH", "{pushfarm:demo}:lookups", "poison")
                 _ = try await farm.perform(
-                    TakeAddressed(token: farm.intakeToken, maxJobs: 1, maxBytes: 1, triedBy: process))
-                try await farm.run("LTRIM", "{pushfarm:demo}:addressed", "0", "0")
+                    TakeLookups(token: farm.intakeToken, maxJobs: 1, maxBytes: 1, triedBy: process))
+                try await farm.run("LTRIM", "{pushfarm:demo}:lookups", "0", "0")
             }
             try await Self.push(
                 [

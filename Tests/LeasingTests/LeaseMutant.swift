@@ -4,7 +4,7 @@
 struct LeaseMutant: Sendable, CustomStringConvertible {
     enum Fault: Equatable {
         case leases(InjectedLeaseFault)
-        // These faults are in the simulated hosts, workers and Redis, not in `HeldLeases`.
+        // These faults are in the simulated hosts, workers and Redis, not in `LeaseStateMachine`.
         case releasesByNonce, countsFromTheReply, endsLate, ignoresLock
     }
 

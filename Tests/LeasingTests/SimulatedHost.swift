@@ -5,8 +5,8 @@ import StoreProtocol
 @testable import Leasing
 @testable import StoreProtocol
 
-/// One host with its clock, its connection to Redis, its workers, and a coordinator that uses ``HeldLeases`` like `AppLeases`
-/// and `Coordinator`.
+/// One host with its clock, its connection to Redis, its workers, and a coordinator that uses ``LeaseStateMachine`` like
+/// `AppLeases` and `Coordinator`.
 final class SimulatedHost {
     typealias Instant = ContinuousClock.Instant
 
@@ -14,7 +14,7 @@ final class SimulatedHost {
         case acquire(AcquireLeases)
         case renew(RenewLeases)
         case release(ReleaseLeases)
-        case reclaim([HeldLeases.Shard])
+        case reclaim([LeaseStateMachine.Shard])
         case heartbeat(Heartbeat, predecessor: String, lifetime: Int)
     }
 
@@ -45,7 +45,7 @@ final class SimulatedHost {
     private var isStopping = false
     private var staysDown = false
     private var lockNonce = ""
-    private(set) var heldLeases: HeldLeases?
+    private(set) var leaseMachine: LeaseStateMachine?
     private var rounds = LeaseRounds(now: .now)
     private var membership = Membership(shards: LeaseSimulation.shards, now: .now)
     private var awaitingReclaim: Set<Int> = []
@@ -93,7 +93,7 @@ final class SimulatedHost {
         life += 1
         isUp = true
         isStopping = false
-        heldLeases = nil
+        leaseMachine = nil
         awaitingReclaim = []
         (isAtWork, isRung) = (false, false)
         membership = Membership(shards: LeaseSimulation.shards, now: instant)
@@ -118,7 +118,7 @@ final class SimulatedHost {
             }
             _ = membership.observe(hosts(members), at: instant)
             let shares = membership.shares(of: "demo")
-            heldLeases = HeldLeases(
+            leaseMachine = LeaseStateMachine(
                 host: name, shards: LeaseSimulation.shards, shares: shares, nonce: nonce + ".1",
                 predecessor: predecessor, fault: farm.mutant?.leaseFault)
             farm.announce(.hosts)
@@ -141,10 +141,10 @@ final class SimulatedHost {
     func leave() {
         guard isRunning else { return }
         isStopping = true
-        guard heldLeases != nil else { return kill() }
+        guard leaseMachine != nil else { return kill() }
         sendHeartbeat { [unowned self] in
             farm.announce(.hosts)
-            heldLeases?.handOverAll(at: instant)
+            leaseMachine?.handOverAll(at: instant)
             try sendOrders()
             try returnIdleShards()
             try signal()
@@ -156,8 +156,8 @@ final class SimulatedHost {
 
     private func awaitWorkers() {
         guard workers.contains(where: { $0.isUp || awaitingReclaim.contains($0.index) }) else {
-            heldLeases?.forgetAll()
-            let nonce = heldLeases?.nonce ?? ""
+            leaseMachine?.forgetAll()
+            let nonce = leaseMachine?.nonce ?? ""
             return wire.call(.release(ReleaseLeases(nonce: nonce, tokens: nil))) { [unowned self] _ in
                 farm.announce(.leasesReleased(app: "demo"))
                 wire.call(.heartbeat(line, predecessor: "", lifetime: 0)) { [unowned self] _ in
@@ -179,63 +179,63 @@ final class SimulatedHost {
     }
 
     private func check() throws {
-        guard let heldLeases, !isAtWork else { return }
+        guard let leaseMachine, !isAtWork else { return }
         isRung = false
         let isRenewal = rounds.isRenewalDue(at: instant)
-        guard isRenewal || heldLeases.isDue(at: instant) else { return rest() }
+        guard isRenewal || leaseMachine.isDue(at: instant) else { return rest() }
         if isRenewal { rounds.begin(at: instant) }
         isAtWork = true
-        _ = heldLeases.beginRound()
+        _ = leaseMachine.beginRound()
         try sendOrders()
-        try go(heldLeases, from: isRenewal ? milliseconds : nil)
+        try go(leaseMachine, from: isRenewal ? milliseconds : nil)
     }
 
     private func rest() {
         isAtWork = false
         waitNumber += 1
-        let (number, isPressing) = (waitNumber, heldLeases?.isDue(at: instant) == true)
+        let (number, isPressing) = (waitNumber, leaseMachine?.isDue(at: instant) == true)
         let pause = isRung ? .milliseconds(1) : rounds.pause(isPressing: isPressing, at: instant)
         later(max(1, pause.wholeMilliseconds)) { [unowned self] in if number == waitNumber { try check() } }
     }
 
     /// - Parameter start: the time at which a renewal of all leases started; nil if not all leases are renewed.
-    private func go(_ heldLeases: HeldLeases, from start: UInt64?) throws {
+    private func go(_ leaseMachine: LeaseStateMachine, from start: UInt64?) throws {
         try sendOrders()
         let now = instant
-        guard let step = heldLeases.nextStep(at: now) else { return try ended(true, from: start) }
+        guard let step = leaseMachine.nextStep(at: now) else { return try ended(true, from: start) }
         func make(_ call: Call, _ take: @escaping (Reply) throws -> Void) {
             wire.call(call) { [unowned self] reply in
                 guard let reply else {
-                    heldLeases.failed()
+                    leaseMachine.failed()
                     return try ended(false, from: start)
                 }
                 try take(reply)
-                try go(heldLeases, from: start)
+                try go(leaseMachine, from: start)
             }
         }
         switch step {
         case .release(let call):
             make(.release(call)) { [unowned self] _ in
-                heldLeases.released(call)
+                leaseMachine.released(call)
                 farm.announce(.leasesReleased(app: "demo"))
             }
         case .renew(let call):
-            make(.renew(call)) { if case .renewed(let kept) = $0 { _ = heldLeases.renewed(call, kept) } }
+            make(.renew(call)) { if case .renewed(let kept) = $0 { _ = leaseMachine.renewed(call, kept) } }
         case .acquire(let call):
             make(.acquire(call)) {
-                if case .acquired(let reply) = $0 { heldLeases.acquired(call, reply, at: now) }
+                if case .acquired(let reply) = $0 { leaseMachine.acquired(call, reply, at: now) }
             }
         case .reclaim(let shards):
             wire.call(.reclaim(shards)) { [unowned self] reply in
                 if case .reclaimed(let fenced) = reply {
                     if shards.contains(where: {
-                        fenced.contains($0.number) && heldLeases.tokens[$0.number] == $0.token
+                        fenced.contains($0.number) && leaseMachine.tokens[$0.number] == $0.token
                     }) {
-                        heldLeases.fenced()
+                        leaseMachine.fenced()
                     }
-                    heldLeases.reclaimed(shards)
+                    leaseMachine.reclaimed(shards)
                 }
-                try go(heldLeases, from: start)
+                try go(leaseMachine, from: start)
             }
         }
     }
@@ -247,7 +247,7 @@ final class SimulatedHost {
             case .granted(let end): for worker in workers { worker.send(.lease(end: end)) }
             case .pending: break
             case .expired:
-                heldLeases?.forgetAll()
+                leaseMachine?.forgetAll()
                 try sendOrders()
             }
         }
@@ -255,15 +255,16 @@ final class SimulatedHost {
     }
 
     private func sendOrders() throws {
-        guard let heldLeases, heldLeases.takeChange() else { return }
-        for worker in workers where worker.isReady { assign(worker, heldLeases) }
+        guard let leaseMachine, leaseMachine.takeChange() else { return }
+        for worker in workers where worker.isReady { assign(worker, leaseMachine) }
         for lease in LeaseSimulation.leases { try farm.check(self, lease) }
     }
 
-    private func assign(_ worker: SimulatedWorker, _ heldLeases: HeldLeases) {
+    private func assign(_ worker: SimulatedWorker, _ leaseMachine: LeaseStateMachine) {
         let isAwaitingReclaim = awaitingReclaim.contains(worker.index)
         worker.send(
-            .shards(heldLeases.served.filter { !isAwaitingReclaim && map.worker(of: $0.key) == worker.index })
+            .shards(
+                leaseMachine.served.filter { !isAwaitingReclaim && map.worker(of: $0.key) == worker.index })
         )
     }
 
@@ -280,18 +281,18 @@ final class SimulatedHost {
 
     private func sendHeartbeat(then: @escaping () throws -> Void = {}) {
         wire.call(.heartbeat(line, predecessor: "", lifetime: 6000)) { [unowned self] reply in
-            guard case .members(let members) = reply, let heldLeases else { return try then() }
+            guard case .members(let members) = reply, let leaseMachine else { return try then() }
             // Another coordinator owns the host's name, so this coordinator exits.
             guard let members else { return kill() }
             if membership.observe(hosts(members), at: instant) != nil {
-                heldLeases.shares = membership.shares(of: "demo")
-                heldLeases.makeRoundDue()
+                leaseMachine.shares = membership.shares(of: "demo")
+                leaseMachine.makeRoundDue()
                 try signal()
             }
             handOverOthers()
-            _ = heldLeases.keepOverdue(at: instant)
-            guard isStopping || heldLeases.leaving.count <= HandOver.most else {
-                throw BrokenInvariant(description: "\(name) hands over \(heldLeases.leaving)")
+            _ = leaseMachine.keepOverdue(at: instant)
+            guard isStopping || leaseMachine.leaving.count <= HandOver.most else {
+                throw BrokenInvariant(description: "\(name) hands over \(leaseMachine.leaving)")
             }
             try sendOrders()
             try returnIdleShards()
@@ -305,28 +306,28 @@ final class SimulatedHost {
     }
 
     private func handOverOthers() {
-        if membership.isSettled(at: instant), !isStopping { heldLeases?.handOverOthers(at: instant) }
+        if membership.isSettled(at: instant), !isStopping { leaseMachine?.handOverOthers(at: instant) }
     }
 
     func receive(_ command: CoordinatorMessage) {
         later(0) { [unowned self] in
-            guard let heldLeases else { return }
+            guard let leaseMachine else { return }
             if case .hostLeft(let host) = command { membership.announcedExit(of: host, at: instant) }
             guard case .leasesReleased = command else { return sendHeartbeat() }
-            heldLeases.makeRoundDue()
+            leaseMachine.makeRoundDue()
             try signal()
         }
     }
 
     private func returnIdleShards() throws {
         let idle = workers.filter { !$0.isUp && !awaitingReclaim.contains($0.index) }.map(\.index)
-        try emptied(heldLeases?.leaving.filter { idle.contains(map.worker(of: $0)) } ?? [])
+        try emptied(leaseMachine?.leaving.filter { idle.contains(map.worker(of: $0)) } ?? [])
     }
 
     // MARK: Workers
 
     func emptied(_ shards: some Sequence<Int>) throws {
-        guard heldLeases?.shardsEmptied(shards) == true else { return }
+        guard leaseMachine?.shardsEmptied(shards) == true else { return }
         handOverOthers()
         try sendOrders()
         try signal()
@@ -334,7 +335,7 @@ final class SimulatedHost {
 
     func becameReady(_ worker: SimulatedWorker) {
         worker.send(.lease(end: rounds.clock.end))
-        if let heldLeases { assign(worker, heldLeases) }
+        if let leaseMachine { assign(worker, leaseMachine) }
     }
 
     func ended(_ worker: SimulatedWorker) throws {
@@ -346,7 +347,7 @@ final class SimulatedHost {
         wire.call(.reclaim([])) { [unowned self] reply in
             guard reply != nil else { return later(300) { [unowned self] in try reclaim(worker) } }
             awaitingReclaim.remove(worker.index)
-            try emptied(heldLeases?.leaving.filter { map.worker(of: $0) == worker.index } ?? [])
+            try emptied(leaseMachine?.leaving.filter { map.worker(of: $0) == worker.index } ?? [])
             if !isStopping { later(farm.int(1...2000)) { worker.start() } }
         }
     }
@@ -368,7 +369,7 @@ final class SimulatedHost {
             for worker in workers { worker.kill() }
         default:
             later(0) { [unowned self] in
-                heldLeases?.fenced()
+                leaseMachine?.fenced()
                 try signal()
             }
         }
@@ -412,11 +413,11 @@ final class SimulatedHost {
             let left = end > milliseconds ? Int(Double(end - milliseconds) / rate) : 0
             if left > best?.left ?? 0 { best = AssumedOwner(who: who, left: left, nonce: "\(name)n\(life)") }
         }
-        if isUp, let heldLeases {
+        if isUp, let leaseMachine {
             switch lease {
-            case .intake where heldLeases.intake != nil:
+            case .intake where leaseMachine.intake != nil:
                 note("the coordinator of \(name)", rounds.clock.end, life)
-            case .shard(let shard) where heldLeases.tokens[shard] != nil:
+            case .shard(let shard) where leaseMachine.tokens[shard] != nil:
                 note("the coordinator of \(name)", rounds.clock.end, life)
             default: break
             }
@@ -431,16 +432,16 @@ final class SimulatedHost {
     func busyReason(_ shard: Int) -> String? { workers.lazy.compactMap { $0.busyReason(shard) }.first }
 
     func serves(_ lease: LeaseID, _ token: FenceToken) -> Bool {
-        guard case .shard(let shard) = lease else { return heldLeases?.intake == token }
+        guard case .shard(let shard) = lease else { return leaseMachine?.intake == token }
         let worker = workers[map.worker(of: shard)]
         return worker.served[shard] == token && worker.maySend(shard)
             && worker.clock.mayStart(at: milliseconds)
     }
 
     var unfinished: String? {
-        guard let heldLeases, !isStopping else { return "its start or its end before it" }
-        if !heldLeases.pendingReleases.isEmpty { return "\(heldLeases.pendingReleases) to give back" }
-        if !heldLeases.leaving.isEmpty { return "\(heldLeases.leaving) leaving" }
-        return heldLeases.unreclaimed.isEmpty ? nil : "\(heldLeases.unreclaimed) to reclaim"
+        guard let leaseMachine, !isStopping else { return "its start or its end before it" }
+        if !leaseMachine.pendingReleases.isEmpty { return "\(leaseMachine.pendingReleases) to give back" }
+        if !leaseMachine.leaving.isEmpty { return "\(leaseMachine.leaving) leaving" }
+        return leaseMachine.unreclaimed.isEmpty ? nil : "\(leaseMachine.unreclaimed) to reclaim"
     }
 }

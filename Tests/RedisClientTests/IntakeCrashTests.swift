@@ -128,7 +128,7 @@ import Testing
         #expect(jobRecord.failed == 4 && jobRecord.reasons == ["poison": 4] && jobRecord.queued == 2)
         #expect(jobRecord.state == .open)
         #expect(try refused().first?["job"] == "big")
-        let cut = try #require(try fixture.events().first { $0["type"] == "job.truncated" })
+        let cut = try #require(try fixture.events().first { $0["type"] == "job.pushes_failed" })
         #expect(cut["job"] == "big" && cut["failed"] == "4" && cut["reason"] == "poison")
         #expect(try !fixture.events().contains { $0["type"] == "job.refused" })
         #expect(text(try take()) == ["next"])

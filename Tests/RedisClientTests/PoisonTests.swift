@@ -205,7 +205,7 @@ import Testing
         _ = try fixture.checkout("a")
         _ = try reclaim("a", .crash(hadSent: true))
         _ = try fixture.checkout("b")
-        _ = try reclaim("b", .unrelated)
+        _ = try reclaim("b", .regular)
         #expect(try fixture.checkout("c").batches.first?.suspicion?.group == 4)
     }
 

@@ -53,7 +53,7 @@ import Testing
         let jobRecord = try fixture.jobRecord("bad")
         #expect(jobRecord.pausedReason == "poison" && jobRecord.crashes == 5 && jobRecord.state == .open)
         #expect(jobRecord.queued == 98 && jobRecord.inFlight == 2)
-        let event = try #require(try fixture.events().first { $0["type"] == "job.paused" })
+        let event = try #require(try fixture.events().first { $0["type"] == "job.quarantined" })
         #expect(event["job"] == "bad" && event["reason"] == "poison" && event["crashes"] == "5")
         #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 1)
     }

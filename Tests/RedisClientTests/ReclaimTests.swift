@@ -10,7 +10,7 @@ import Testing
 
     private func reclaim(_ workers: Reclaim.Workers, crash: Bool = false) throws -> Reclaim.Reply {
         try fixture.perform(
-            Reclaim(workers, exit: crash ? .crash(hadSent: true) : .unrelated, shards: [(1, fixture.token)]))
+            Reclaim(workers, exit: crash ? .crash(hadSent: true) : .regular, shards: [(1, fixture.token)]))
     }
 
     @Test func `open positions within the credit are counted as suspects once`() throws {
@@ -44,7 +44,7 @@ import Testing
         #expect(reply.fenced == [1] && reply.putBack == 0)
     }
 
-    @Test func `suspects of at-most-once segments are closed as unknown`() throws {
+    @Test func `suspects of at-most-once job parts are closed as unknown`() throws {
         try fixture.split([("j1", 5)], delivery: .atMostOnce)
         let batch = try #require(try fixture.checkout(credit: 4).batches.first)
         _ = try fixture.report(batch, 1..<2, entry: StoreFixture.delivered("j1", 1))

@@ -43,7 +43,7 @@ import Testing
             _ = try await connection.call(RESPCommand("SET", "s", "x"))
             await #expect(throws: RedisError.self) { try await connection.call(RESPCommand("INCR", "s")) }
             try redis.run("CONFIG", "SET", "maxmemory", "1")
-            let store = AppStore(app: "demo", connection: connection)
+            let store = AppRedis(app: "demo", connection: connection)
             do {
                 _ = try await store.perform(PushJob(job: [1]))
                 Issue.record("was not refused")
@@ -64,8 +64,8 @@ import Testing
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
-            let store = AppStore(app: "demo", connection: connection)
-            let registry = FarmRegistry(connection: connection)
+            let store = AppRedis(app: "demo", connection: connection)
+            let registry = FarmRedis(connection: connection)
             #expect(try await store.perform(CheckAccounting(shards: 4)) == [])
             try redis.run("SCRIPT", "FLUSH")
             #expect(try await store.perform(CheckAccounting(shards: 4)) == [])
@@ -244,7 +244,7 @@ import Testing
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
-            let store = AppStore(app: "demo", connection: connection)
+            let store = AppRedis(app: "demo", connection: connection)
             async let woken = store.perform(NextJob(timeout: .seconds(20)))
             try #require(await until { redis.count("blocked_clients:", section: "clients") == 1 })
             try redis.run("RPUSH", "pushfarm:demo", "job")

@@ -40,7 +40,7 @@ import Testing
                 left -= 1
                 return .line(left >= 0 ? "-" + refusal : "*1\r\n:1")
             }
-            let store = AppStore(app: "demo", connection: connection)
+            let store = AppRedis(app: "demo", connection: connection)
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             // The client has repeated the unchanged call several times on one connection.
             #expect(fake.commands.count >= 6 && Set(fake.commands).count == 1)
@@ -61,7 +61,7 @@ import Testing
             let fake = FakeRedis()
             let connection = try await connected(fake)
             fake.reply = { _ in .line("-" + refusal) }
-            let store = AppStore(app: "demo", connection: connection)
+            let store = AppRedis(app: "demo", connection: connection)
             await #expect(throws: StoreError.self) {
                 try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil))
             }
@@ -121,7 +121,7 @@ import Testing
                 left -= 1
                 return left >= 0 ? .end : .line("*1\r\n:1")
             }
-            let store = AppStore(app: "demo", connection: connection)
+            let store = AppRedis(app: "demo", connection: connection)
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
             // After each lost connection the first attempt to connect succeeds, so the client reports no outage.

@@ -203,7 +203,7 @@ import Testing
             let redis = try PrivateRedis(["--hash-max-listpack-value", limit])
             let connection = await connect(redis)
             let writer = writer(connection)
-            let farm = FarmRegistry(connection: connection)
+            let farm = FarmRedis(connection: connection)
             #expect(try await farm.recordEncodings(of: "demo") == [])
             try await writer.takeOver()
             _ = try await writer.apply((0..<200).map { Self.device($0, user: "a-user-with-a-long-id-\($0)") })

@@ -52,13 +52,13 @@ struct StoreFixture {
         }
     }
 
-    /// A batch body with one segment for each job.
+    /// A batch body with one job part for each job.
     static func body(
         _ jobs: [(id: String, tokens: Int)], delivery: DeliveryGuarantee = .atLeastOnce, attempt: UInt8 = 0
     ) -> [UInt8] {
         var builder = BatchBuilder()
         for job in jobs {
-            let head = SegmentHead(
+            let head = JobPartHead(
                 jobID: job.id, options: PushOptions(delivery: delivery), attempt: attempt)
             Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
             for token in tokens(job.tokens) { token.withUnsafeBytes { builder.append(token: $0) } }

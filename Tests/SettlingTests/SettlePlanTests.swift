@@ -35,7 +35,7 @@ struct SettlePlanTests {
         tokens: ClosedRange<UInt8>,
         options: PushOptions = PushOptions(), retryAfter: UInt32 = 0
     ) {
-        let head = SegmentHead(jobID: job, options: options, attempt: attempt, cause: "ServiceUnavailable")
+        let head = JobPartHead(jobID: job, options: options, attempt: attempt, cause: "ServiceUnavailable")
         Array(#"{"aps":{}}"#.utf8).withUnsafeBytes {
             builder.beginRetry(
                 head, payload: $0, why: why, status: 503, reason: "ServiceUnavailable",
@@ -127,7 +127,7 @@ struct SettlePlanTests {
         let one = SplitMix.tokensOfOneShard(3)
         let settlement = try settle(lane: .bulk) { builder in
             for (number, token) in one.enumerated() {
-                let head = SegmentHead(jobID: "job-\(number)", options: PushOptions(), attempt: 1, cause: "x")
+                let head = JobPartHead(jobID: "job-\(number)", options: PushOptions(), attempt: 1, cause: "x")
                 Array("{}".utf8).withUnsafeBytes { builder.beginRetry(head, payload: $0, why: .server) }
                 token.withUnsafeBytes { builder.append(token: $0) }
             }
@@ -138,7 +138,7 @@ struct SettlePlanTests {
         #expect(retry.shard == ShardHash.shard(of: one[0], shards: 64))
         #expect((.milliseconds(500)...(.seconds(1))).contains(retry.delay))
         let batch = try Batch(decoding: retry.body)
-        #expect(batch.segments.map(\.attempt) == [1, 1, 1])
+        #expect(batch.jobParts.map(\.attempt) == [1, 1, 1])
         #expect(batch.pushes.map { Array(batch.bytes[$0.token]) } == one)
         #expect(settlement.jobs.map(\.waiting) == [1, 1, 1])
         #expect(settlement.jobs.map(\.maybeDuplicated) == [0, 0, 0])
@@ -148,17 +148,17 @@ struct SettlePlanTests {
     private func letters(_ settlement: Settlement) throws -> [String] {
         try settlement.letters.map { letter in
             let batch = try Batch(decoding: letter.body)
-            #expect(batch.segments.count == 1 && batch.jobID(of: 0) == letter.job)
+            #expect(batch.jobParts.count == 1 && batch.jobID(of: 0) == letter.job)
             #expect(letter.pushes == batch.pushes.count)
             let tokens = batch.pushes.map { "\(batch.bytes[$0.token].first ?? 0)" }.joined(separator: " ")
-            return "\(letter.job) \(letter.reason) \(letter.status) after \(batch.segments[0].attempt) "
-                + "\(batch.text(batch.segments[0].cause)): \(tokens) \(batch.text(batch.pushes[0].payload))"
+            return "\(letter.job) \(letter.reason) \(letter.status) after \(batch.jobParts[0].attempt) "
+                + "\(batch.text(batch.jobParts[0].cause)): \(tokens) \(batch.text(batch.pushes[0].payload))"
         }
     }
 
     @Test func `a push that fails with a valid token becomes a dead letter per job and reason`() throws {
         let settlement = try settle { builder in
-            let head = SegmentHead(jobID: "a", options: PushOptions(), attempt: 1, cause: "Shutdown")
+            let head = JobPartHead(jobID: "a", options: PushOptions(), attempt: 1, cause: "Shutdown")
             Array("{}".utf8).withUnsafeBytes {
                 builder.beginDeadLetter(head, payload: $0, reason: "PayloadTooLarge", status: 413)
             }
@@ -193,7 +193,7 @@ struct SettlePlanTests {
     @Test func `pushes closed with their worker become dead letters with their own payloads`() throws {
         var builder = BatchBuilder()
         for (name, own) in [("a", false), ("b", true)] {
-            let head = SegmentHead(jobID: name, options: PushOptions(), attempt: 2, payloadPerPush: own)
+            let head = JobPartHead(jobID: name, options: PushOptions(), attempt: 2, payloadPerPush: own)
             Array((own ? "" : "{}").utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
             for number in 1...3 as ClosedRange<UInt8> {
                 Self.token(number).withUnsafeBytes { token in
@@ -278,7 +278,7 @@ struct SettlePlanTests {
         for (name, receipts) in [("a", Receipts.failures), ("b", .none)] {
             let options = PushOptions(receipts: receipts, delivery: .atMostOnce)
             Array("{}".utf8).withUnsafeBytes {
-                builder.begin(SegmentHead(jobID: name, options: options), payload: $0)
+                builder.begin(JobPartHead(jobID: name, options: options), payload: $0)
             }
             for number in 1...4 { Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) } }
         }
@@ -300,7 +300,7 @@ struct SettlePlanTests {
         var builder = BatchBuilder()
         for name in ["a", "b"] {
             Array("{}".utf8).withUnsafeBytes {
-                builder.begin(SegmentHead(jobID: name, options: PushOptions()), payload: $0)
+                builder.begin(JobPartHead(jobID: name, options: PushOptions()), payload: $0)
             }
             for number in 1...4 { Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) } }
         }

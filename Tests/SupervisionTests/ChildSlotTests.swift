@@ -13,7 +13,7 @@ struct ChildSlotTests {
         try await onLoop { () async throws -> Void in
             var policy = RestartPolicy()
             policy.allowedFailedStarts = 1
-            let slot = ChildSlot<WorkerOrder, WorkerNotice>(
+            let slot = ChildSlot<WorkerMessage, WorkerNotice>(
                 role: "none", launch: ChildLaunch(program: "/bin/false", lock: 2, environment: []),
                 policy: policy, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let starts = Mailbox<Int32>()
@@ -34,7 +34,7 @@ struct ChildSlotTests {
         async throws
     {
         try await onLoop { () async throws -> Void in
-            let slot = ChildSlot<WorkerOrder, WorkerNotice>(
+            let slot = ChildSlot<WorkerMessage, WorkerNotice>(
                 role: "10", launch: ChildLaunch(program: "/bin/sleep", lock: 2, environment: []),
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let ends = Mailbox<ChildProcess.End?>()
@@ -59,7 +59,7 @@ struct ChildSlotTests {
 
     @Test func `requested restarts are not counted and outside kills are`() async throws {
         try await onLoop { () async throws -> Void in
-            let slot = ChildSlot<WorkerOrder, WorkerNotice>(
+            let slot = ChildSlot<WorkerMessage, WorkerNotice>(
                 role: "100", launch: ChildLaunch(program: "/bin/sleep", lock: 2, environment: []),
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let ends = Mailbox<ChildProcess.End?>()
@@ -82,11 +82,11 @@ struct ChildSlotTests {
     }
 
     @Loop private func slot(_ program: String, role: String = "none", shortage: Duration = .milliseconds(1))
-        -> ChildSlot<WorkerOrder, WorkerNotice>
+        -> ChildSlot<WorkerMessage, WorkerNotice>
     {
         var policy = RestartPolicy()
         policy.allowedFailedStarts = 1
-        return ChildSlot<WorkerOrder, WorkerNotice>(
+        return ChildSlot<WorkerMessage, WorkerNotice>(
             role: role, launch: ChildLaunch(program: program, lock: 2, environment: []), policy: policy,
             shortage: BackOff(first: shortage, longest: shortage),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -19,12 +19,13 @@ import Testing
     {
         try await SenderFixture.run { farm in
             let service = try FastFeedbackService()
-            let order = FeedbackOrder(
+            let request = FeedbackRequest(
                 app: "demo", host: "127.0.0.1", port: service.port, reading: "r1",
                 shards: SenderFixture.shards, limit: 1_000_000)
             let store = farm.sender.store
             let reading = FeedbackReading(
-                order, scope: SuppressionScope(environment: "here", topic: "com.example.demo"), store: store,
+                request, scope: SuppressionScope(environment: "here", topic: "com.example.demo"),
+                store: store,
                 known: SuppressionLists(store, life: 86_400, log: Logger(label: "test")),
                 ended: { _, _ in })
             reading.start(nil, proxy: nil)

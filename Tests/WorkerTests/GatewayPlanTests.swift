@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 @testable import Worker
 
-/// Checks that connections use the gateway settings from the coordinator's order.
+/// Checks that connections use the gateway settings from the coordinator's message.
 @Suite struct GatewayPlanTests {
     private func plan(_ change: (inout AppSetup) -> Void = { _ in }) throws -> GatewayPlan {
         let authority = try ThrowAwayAuthority()
@@ -23,7 +23,7 @@ import Testing
         #expect(try plan { $0.use.keepAliveSeconds = seconds }.keepAlive == time)
     }
 
-    @Test func `each number of the order reaches the plan`() throws {
+    @Test func `each number of the message reaches the plan`() throws {
         let plan = try plan {
             ($0.requestTimeoutMilliseconds, $0.connections) = (1234, 9)
             ($0.use.minConnections, $0.use.maxStreams, $0.use.scale) = (2, 300, .exponential(3))

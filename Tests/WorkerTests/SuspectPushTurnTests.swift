@@ -18,23 +18,23 @@ import Testing
 
     @Test func `suspect pushes in flight keep the exclusive turn`() async throws {
         try await onLoop { () async throws -> Void in
-            let exclusiveTurn = SuspectPushTurn()
+            let suspectTurn = SuspectPushTurn()
             let (suspect, other) = (Sender(), Sender())
-            for member in [suspect, other] { exclusiveTurn.join(member) }
-            #expect(!exclusiveTurn.isWanted && exclusiveTurn.maySend(other) && exclusiveTurn.maySend(suspect))
+            for member in [suspect, other] { suspectTurn.join(member) }
+            #expect(!suspectTurn.isWanted && suspectTurn.maySend(other) && suspectTurn.maySend(suspect))
             suspect.hasSuspect = true
-            #expect(exclusiveTurn.isWanted && exclusiveTurn.maySendSuspect(suspect))
-            #expect(exclusiveTurn.maySend(other))
+            #expect(suspectTurn.isWanted && suspectTurn.maySendSuspect(suspect))
+            #expect(suspectTurn.maySend(other))
             (suspect.hasSuspectInFlight, suspect.hasNothingInFlight) = (true, false)
-            #expect(exclusiveTurn.maySendSuspect(suspect), "the rest of its group")
+            #expect(suspectTurn.maySendSuspect(suspect), "the rest of its group")
             // Now the app cannot send its suspect, as if its lease had expired or its credentials were invalid.
             suspect.hasSuspect = false
-            #expect(exclusiveTurn.isWanted && !exclusiveTurn.maySend(other) && exclusiveTurn.maySend(suspect))
-            exclusiveTurn.noteResponse(to: suspect)
+            #expect(suspectTurn.isWanted && !suspectTurn.maySend(other) && suspectTurn.maySend(suspect))
+            suspectTurn.noteResponse(to: suspect)
             #expect(other.turns == 0, "others of the group are in flight")
             suspect.hasSuspectInFlight = false
-            exclusiveTurn.noteResponse(to: suspect)
-            #expect(other.turns == 1 && exclusiveTurn.maySend(other) && !exclusiveTurn.isWanted)
+            suspectTurn.noteResponse(to: suspect)
+            #expect(other.turns == 1 && suspectTurn.maySend(other) && !suspectTurn.isWanted)
         }
     }
 
@@ -43,7 +43,7 @@ import Testing
     {
         try await SenderFixture.run { farm in
             let (sender, other) = (farm.sender, Sender())
-            farm.context.exclusiveTurn.join(other)
+            farm.context.suspectTurn.join(other)
             // The app has no connection yet. The app counts as idle and keeps its credit.
             try await farm.submit([100])
             #expect(await until { sender.window.creditInUse == 100 && !sender.window.checkouts.isPending })
@@ -53,7 +53,7 @@ import Testing
             for _ in 0..<5 { _ = try await farm.run("PING") }
             #expect(sender.pool.dials == 0)
             (other.hasSuspectInFlight, other.hasNothingInFlight) = (false, true)
-            farm.context.exclusiveTurn.noteResponse(to: other)
+            farm.context.suspectTurn.noteResponse(to: other)
             #expect(await until { farm.counters.accepted == 100 })
         }
     }
@@ -62,17 +62,17 @@ import Testing
         async throws
     {
         try await onLoop { () async throws -> Void in
-            let exclusiveTurn = SuspectPushTurn()
+            let suspectTurn = SuspectPushTurn()
             let (first, second) = (Sender(), Sender())
-            for member in [first, second] { exclusiveTurn.join(member) }
+            for member in [first, second] { suspectTurn.join(member) }
             second.hasSuspect = true
-            #expect(exclusiveTurn.maySendSuspect(second))
+            #expect(suspectTurn.maySendSuspect(second))
             first.isClearForSuspect = false
-            #expect(!exclusiveTurn.maySendSuspect(second))
+            #expect(!suspectTurn.maySendSuspect(second))
             (first.isClearForSuspect, first.hasNothingInFlight) = (true, false)
-            #expect(!exclusiveTurn.maySendSuspect(second))
+            #expect(!suspectTurn.maySendSuspect(second))
             (first.hasNothingInFlight, first.hasSuspect) = (true, true)
-            #expect(!exclusiveTurn.maySendSuspect(second) && exclusiveTurn.maySendSuspect(first))
+            #expect(!suspectTurn.maySendSuspect(second) && suspectTurn.maySendSuspect(first))
         }
     }
 }

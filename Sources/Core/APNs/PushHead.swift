@@ -1,6 +1,6 @@
 package import PushModel
 
-/// The options that all pushes of one segment of a batch share, and the request headers that these options result in. A
+/// The options that all pushes of one job part of a batch share, and the request headers that these options result in. A
 /// class, so that heads can be compared by identity.
 package final class PushHead {
     package let options: PushOptions

@@ -5,7 +5,7 @@ package struct AppSetup: Equatable, Sendable {
     /// How the app authenticates to the gateway.
     package enum Credentials: Equatable, Sendable {
         /// A provider token. This value does not contain the token: the worker receives the first token and each renewed token in
-        /// separate orders.
+        /// separate messages.
         case providerToken
         /// Certificate chain and private key, in PEM.
         case certificate(pem: [UInt8])

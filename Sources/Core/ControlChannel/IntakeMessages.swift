@@ -1,8 +1,8 @@
-/// An order from a coordinator to the intake.
+/// A message from a coordinator to the intake.
 ///
-/// No order contains a key, a certificate or a provider token, because the intake parses data from producers.
-package enum IntakeOrder: Equatable, Sendable {
-    /// The first order. `redis` is the URL of the farm's Redis with its password. `redisAuthority` is the trusted CA in PEM;
+/// No message contains a key, a certificate or a provider token, because the intake parses data from producers.
+package enum IntakeMessage: Equatable, Sendable {
+    /// The first message. `redis` is the URL of the farm's Redis with its password. `redisAuthority` is the trusted CA in PEM;
     /// empty: the system's CAs. `name` is the unique name of the process, and `shards` is the number of shards of the farm.
     case begin(redis: String, redisAuthority: [UInt8], name: String, shards: UInt16)
     /// An app is new or changed.
@@ -19,7 +19,7 @@ package enum IntakeOrder: Equatable, Sendable {
     case finish(withinMilliseconds: UInt32)
 }
 
-extension IntakeOrder: ControlMessage {
+extension IntakeMessage: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .begin(let redis, let authority, let name, let shards):

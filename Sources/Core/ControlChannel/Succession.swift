@@ -1,5 +1,5 @@
-/// An order from a coordinator to its successor.
-package enum SuccessionOrder: Equatable, Sendable {
+/// A message from a coordinator to its successor.
+package enum SuccessorMessage: Equatable, Sendable {
     /// Claim this host's name. The predecessor has released its leases, and no other process uses the name. `nonce` identifies
     /// the predecessor in Redis.
     case hostClaim(nonce: String)
@@ -15,7 +15,7 @@ package enum SuccessionNotice: Equatable, Sendable {
     case nameClaimed
 }
 
-extension SuccessionOrder: ControlMessage {
+extension SuccessorMessage: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .hostClaim(let nonce): writer.message(1, nonce)

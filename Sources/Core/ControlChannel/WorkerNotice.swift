@@ -13,7 +13,7 @@ package enum WorkerNotice: Equatable, Sendable {
     /// Redis shows another owner for a shard that was not withdrawn from this worker. The worker starts no more work, and exits
     /// with status 75.
     case fenced(app: String)
-    /// An order has withdrawn these shards, and the worker has returned all their batches.
+    /// A message has withdrawn these shards, and the worker has returned all their batches.
     case released(app: String, shards: [UInt16])
     /// A binary gateway reported too late that pushes were lost. `pushes` is the number of lost pushes that already count as
     /// delivered.

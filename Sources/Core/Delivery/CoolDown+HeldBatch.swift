@@ -19,7 +19,7 @@ extension CoolDown {
     package mutating func throttled(
         _ batch: HeldBatch, _ position: Int, asked: Duration, at now: Instant
     ) -> Duration {
-        let attempts = Int(batch.batch.segments[batch.segment(of: position)].attempt) + 1
+        let attempts = Int(batch.batch.jobParts[batch.jobPart(of: position)].attempt) + 1
         let wait = refused(
             batch.device(of: position), delays: Self.policy.range(for: .throttled, attempts: attempts),
             asked: asked, at: now)
@@ -28,11 +28,11 @@ extension CoolDown {
 
     /// - Returns: the outcome of a push whose device is in cool-down; nil if the push may be sent.
     package mutating func postpone(
-        _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: Instant
+        _ batch: HeldBatch, _ jobPart: Int, _ position: Int, at now: Instant
     ) -> ReportedOutcome? {
-        // The segment of a push that was sent or delayed before has attempts or a cause.
-        let segment = batch.batch.segments[segment]
-        let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
+        // The job part of a push that was sent or delayed before has attempts or a cause.
+        let jobPart = batch.batch.jobParts[jobPart]
+        let isReturned = jobPart.attempt > 0 || !jobPart.cause.isEmpty
         guard let wait = postpone(batch.device(of: position), isReturned: isReturned, at: now)
         else { return nil }
         // Rounds up, so that the push does not become due too early.

@@ -70,7 +70,7 @@ extension DeliveryWindow {
         var found: Set<Int> = []
         for batch in held.values where !found.contains(batch.shard) {
             let content = batch.batch
-            if content.segments.indices.contains(where: { jobs.contains(content.jobID(of: $0)) }) {
+            if content.jobParts.indices.contains(where: { jobs.contains(content.jobID(of: $0)) }) {
                 found.insert(batch.shard)
             }
         }

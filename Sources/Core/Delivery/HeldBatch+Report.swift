@@ -13,9 +13,9 @@ extension HeldBatch {
         var runs = takeRuns(facts: true)
         let hasOnlyFacts = !runs.isEmpty
         if !hasOnlyFacts { runs = takeRuns(facts: false) }
-        for (index, segment) in batch.segments.enumerated() {
-            appendDelivered(segment, to: &builder)
-            appendOthers(index, segment, to: &builder)
+        for (index, jobPart) in batch.jobParts.enumerated() {
+            appendDelivered(jobPart, to: &builder)
+            appendOthers(index, jobPart, to: &builder)
         }
         isReporting = true
         reporting = runs.count
@@ -76,14 +76,14 @@ extension HeldBatch {
         return runs
     }
 
-    private func appendDelivered(_ segment: Batch.Segment, to builder: inout ResultsBuilder) {
+    private func appendDelivered(_ jobPart: Batch.JobPart, to builder: inout ResultsBuilder) {
         batch.bytes.withUnsafeBytes { bytes in
             var hasBegun = false
-            for position in segment.pushes where positions[position] == .reportingDelivered {
+            for position in jobPart.pushes where positions[position] == .reportingDelivered {
                 if !hasBegun {
                     builder.beginDelivered(
-                        jobID: UnsafeRawBufferPointer(rebasing: bytes[segment.jobID]),
-                        receipts: segment.options.receipts)
+                        jobID: UnsafeRawBufferPointer(rebasing: bytes[jobPart.jobID]),
+                        receipts: jobPart.options.receipts)
                     hasBegun = true
                 }
                 builder.append(token: UnsafeRawBufferPointer(rebasing: bytes[batch.pushes[position].token]))
@@ -92,30 +92,30 @@ extension HeldBatch {
     }
 
     private func appendOthers(
-        _ index: Int, _ segment: Batch.Segment, to builder: inout ResultsBuilder
+        _ index: Int, _ jobPart: Batch.JobPart, to builder: inout ResultsBuilder
     ) {
         guard !outcomes.isEmpty else { return }
         var groups: [ReportedOutcome: [Int]] = [:]
-        for position in segment.pushes where positions[position] == .reportingOther {
+        for position in jobPart.pushes where positions[position] == .reportingOther {
             if let outcome = outcomes[position] { groups[outcome, default: []].append(position) }
         }
         for (outcome, members) in groups {
-            append(outcome, members, of: segment, index, to: &builder)
+            append(outcome, members, of: jobPart, index, to: &builder)
         }
     }
 
     private func append(
-        _ outcome: ReportedOutcome, _ members: [Int], of segment: Batch.Segment, _ index: Int,
+        _ outcome: ReportedOutcome, _ members: [Int], of jobPart: Batch.JobPart, _ index: Int,
         to builder: inout ResultsBuilder
     ) {
         batch.bytes.withUnsafeBytes { bytes in
-            let jobID = UnsafeRawBufferPointer(rebasing: bytes[segment.jobID])
-            let payload = UnsafeRawBufferPointer(rebasing: bytes[segment.payload])
-            let receipts = segment.options.receipts
-            let cause = batch.text(segment.cause)
-            func head(attempt: UInt8, cause: String) -> SegmentHead {
-                SegmentHead(
-                    repeating: segment, jobID: batch.jobID(of: index), attempt: attempt, cause: cause)
+            let jobID = UnsafeRawBufferPointer(rebasing: bytes[jobPart.jobID])
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[jobPart.payload])
+            let receipts = jobPart.options.receipts
+            let cause = batch.text(jobPart.cause)
+            func head(attempt: UInt8, cause: String) -> JobPartHead {
+                JobPartHead(
+                    repeating: jobPart, jobID: batch.jobID(of: index), attempt: attempt, cause: cause)
             }
             switch outcome {
             case .tokenFailed(let reason, let status, let isInvalidToken, let scope):
@@ -128,23 +128,23 @@ extension HeldBatch {
                     jobID: jobID, reason: FarmReason.suppressed.rawValue, cause: why, receipts: receipts)
             case .deadLetter(let reason, let status):
                 builder.beginDeadLetter(
-                    head(attempt: segment.attempt &+ 1, cause: cause), payload: payload, reason: reason,
+                    head(attempt: jobPart.attempt &+ 1, cause: cause), payload: payload, reason: reason,
                     status: status)
             case .becameUnknown(let why):
                 builder.beginDeadLetter(
-                    head(attempt: segment.attempt &+ 1, cause: why), payload: payload,
+                    head(attempt: jobPart.attempt &+ 1, cause: why), payload: payload,
                     reason: FarmReason.unknown.rawValue)
             case .expired: builder.beginExpired(jobID: jobID, cause: cause, receipts: receipts)
             case .retry(let why, let status, let reason, let retryAfter):
                 builder.beginRetry(
-                    head(attempt: why.isAttempt ? segment.attempt &+ 1 : segment.attempt, cause: reason),
+                    head(attempt: why.isAttempt ? jobPart.attempt &+ 1 : jobPart.attempt, cause: reason),
                     payload: payload, why: why, status: status, reason: reason,
                     retryAfterMilliseconds: retryAfter)
             }
             for position in members {
                 let push = batch.pushes[position]
                 let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
-                if outcome.bringsSegment, segment.hasPayloadPerPush {
+                if outcome.bringsJobPart, jobPart.hasPayloadPerPush {
                     builder.append(
                         token: token, payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]))
                 } else {

@@ -23,9 +23,9 @@ extension HeldBatch {
     func expire(now: Int64) -> Int {
         guard ownership == .ours else { return 0 }
         var count = 0
-        for segment in batch.segments {
-            guard let deadline = segment.options.deadline, deadline <= now else { continue }
-            for position in segment.pushes where position < granted && positions[position] == .open {
+        for jobPart in batch.jobParts {
+            guard let deadline = jobPart.options.deadline, deadline <= now else { continue }
+            for position in jobPart.pushes where position < granted && positions[position] == .open {
                 record(take(position), as: .expired)
                 count += 1
             }
@@ -43,14 +43,14 @@ extension HeldBatch {
         cursor = min(cursor, position)
     }
 
-    package func segment(of position: Int) -> Int { Int(batch.pushes[position].segment) }
+    package func jobPart(of position: Int) -> Int { Int(batch.pushes[position].jobPart) }
 
-    package func head(of segment: Int, appTopic: String) -> PushHead {
-        sharedHead.head(of: segment, in: batch, appTopic: appTopic)
+    package func head(of jobPart: Int, appTopic: String) -> PushHead {
+        sharedHead.head(of: jobPart, in: batch, appTopic: appTopic)
     }
 
     package func pushID(of position: Int, token: UnsafeRawBufferPointer) -> PushID {
-        sharedHead.job(of: segment(of: position), in: batch).pushID(token: token)
+        sharedHead.job(of: jobPart(of: position), in: batch).pushID(token: token)
     }
 
     /// The last 8 bytes of the token as a number. Two devices rarely have the same number.
@@ -92,34 +92,34 @@ extension HeldBatch {
     }
 }
 
-/// The request head that the pushes of a segment share. The head is built for the first push of a segment, and is kept while
-/// pushes of this segment are sent.
+/// The request head that the pushes of a job part share. The head is built for the first push of a job part, and is kept while
+/// pushes of this job part are sent.
 struct SharedPushHead {
-    private var head: (segment: Int, appTopic: String, head: PushHead)?
-    private var job: (segment: Int, job: PushID.Job)?
+    private var head: (jobPart: Int, appTopic: String, head: PushHead)?
+    private var job: (jobPart: Int, job: PushID.Job)?
 
-    /// Returns the head of a segment. If the previous segment has equal options, its head is returned, so that most jobs need no
-    /// new head.
-    mutating func head(of segment: Int, in batch: Batch, appTopic: String) -> PushHead {
-        if let head, head.segment == segment { return head.head }
-        let one = batch.segments[segment]
+    /// Returns the head of a job part. If the previous job part has equal options, its head is returned, so that most jobs need
+    /// no new head.
+    mutating func head(of jobPart: Int, in batch: Batch, appTopic: String) -> PushHead {
+        if let head, head.jobPart == jobPart { return head.head }
+        let one = batch.jobParts[jobPart]
         if let last = head, last.head.isRetry == (one.attempt > 0), last.head.options == one.options,
             last.appTopic == appTopic
         {
-            head?.segment = segment
+            head?.jobPart = jobPart
             return last.head
         }
         let made = PushHead(one.options, appTopic: appTopic, isRetry: one.attempt > 0)
-        head = (segment, appTopic, made)
+        head = (jobPart, appTopic, made)
         return made
     }
 
-    mutating func job(of segment: Int, in batch: Batch) -> PushID.Job {
-        if let job, job.segment == segment { return job.job }
+    mutating func job(of jobPart: Int, in batch: Batch) -> PushID.Job {
+        if let job, job.jobPart == jobPart { return job.job }
         let made = batch.bytes.withUnsafeBytes { bytes in
-            PushID.Job(id: UnsafeRawBufferPointer(rebasing: bytes[batch.segments[segment].jobID]))
+            PushID.Job(id: UnsafeRawBufferPointer(rebasing: bytes[batch.jobParts[jobPart].jobID]))
         }
-        job = (segment, made)
+        job = (jobPart, made)
         return made
     }
 }

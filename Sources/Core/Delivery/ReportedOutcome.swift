@@ -31,7 +31,7 @@ package enum ReportedOutcome: Hashable {
     }
 
     /// Whether the report includes all data that is needed to send the push again.
-    var bringsSegment: Bool {
+    var bringsJobPart: Bool {
         switch self {
         case .deadLetter, .becameUnknown, .retry: true
         case .tokenFailed, .suppressed, .expired: false

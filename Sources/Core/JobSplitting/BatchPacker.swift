@@ -16,9 +16,9 @@ struct BatchPacker {
     /// The unfinished batch of one shard of a group.
     private struct Slot {
         var builder = BatchBuilder()
-        /// The number of the job whose segment is open.
+        /// The number of the job whose job part is open.
         var job = 0
-        /// The number of the options that the open segment has, among the options of that job; 0: the job's own options.
+        /// The number of the options that the open job part has, among the options of that job; 0: the job's own options.
         var options = 0
     }
 
@@ -26,26 +26,26 @@ struct BatchPacker {
     private struct Current {
         var number: Int
         var id: String
-        /// The head of segments with the job's own options.
-        var head: SegmentHead
+        /// The head of job parts with the job's own options.
+        var head: JobPartHead
         /// The payload of all pushes of the job; nil if the payloads differ.
         var payload: Range<Int>?
         /// The first slot of the job's group.
         var firstSlot: Int
 
-        /// The head of segments with the options `number`; 0: the job's own options.
-        func head(options number: Int, of job: ParsedJob) -> SegmentHead {
+        /// The head of job parts with the options `number`; 0: the job's own options.
+        func head(options number: Int, of job: ParsedJob) -> JobPartHead {
             number == 0 ? head : Self.head(job, id, job.details.options(number: number))
         }
 
-        static func head(_ job: ParsedJob, _ id: String, _ options: PushOptions) -> SegmentHead {
-            SegmentHead(
+        static func head(_ job: ParsedJob, _ id: String, _ options: PushOptions) -> JobPartHead {
+            JobPartHead(
                 jobID: id, options: options, payloadPerPush: job.payload == nil,
                 hasTemplates: job.details.hasTemplates)
         }
 
-        /// The estimated bytes of a segment with the options `number`, without its pushes.
-        func segmentBytes(options number: Int, of job: ParsedJob) -> Int {
+        /// The estimated bytes of a job part with the options `number`, without its pushes.
+        func jobPartBytes(options number: Int, of job: ParsedJob) -> Int {
             let options = number == 0 ? job.options : job.details.options(number: number)
             let texts = (options.collapseID?.utf8.count ?? 0) + (options.topic?.utf8.count ?? 0)
             return 43 + id.utf8.count + texts + (payload?.count ?? 0)
@@ -158,16 +158,16 @@ struct BatchPacker {
         if opensBatch && openBatches + batches.count == limits.batches { return false }
 
         let options = job.details.optionNumber(of: number)
-        let beginsSegment =
+        let beginsJobPart =
             opensBatch || slots[index].job != current.number || slots[index].options != options
         var cost = 1 + token.count
-        if beginsSegment { cost += current.segmentBytes(options: options, of: job) }
+        if beginsJobPart { cost += current.jobPartBytes(options: options, of: job) }
         if current.payload == nil { cost += contentBytes(of: number, in: job, current, opensBatch, index) }
         guard bytes + cost <= limits.bytes || tokens == 0 else { return false }
 
         if isFull { close(index) }
         if opensBatch { openBatches += 1 }
-        if beginsSegment {
+        if beginsJobPart {
             let payload = UnsafeRawBufferPointer(rebasing: raw[current.payload ?? 0..<0])
             slots[index].builder.begin(current.head(options: options, of: job), payload: payload)
             (slots[index].job, slots[index].options) = (current.number, options)
@@ -195,7 +195,7 @@ struct BatchPacker {
         return 6 + values + job.details.templates[job.details.template(of: push)].count
     }
 
-    /// Adds a push with its own payload or its values to the open segment.
+    /// Adds a push with its own payload or its values to the open job part.
     private mutating func append(
         _ token: UnsafeRawBufferPointer, number: Int, of job: ParsedJob, _ raw: UnsafeRawBufferPointer,
         _ current: borrowing Current, to index: Int

@@ -29,7 +29,7 @@ package struct IntakeQueue {
 
     /// - Parameter split: the number of the job's accepted pushes that earlier steps have put into batches; nil for a new job.
     package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
-        guard job.recipients == nil else { return jobs.append(IntakeJob(id: id, content: .addressed)) }
+        guard job.recipients == nil else { return jobs.append(IntakeJob(id: id, content: .lookup)) }
         let progress = split.map { job.progress(accepted: $0) }
         jobs.append(IntakeJob(id: id, content: .parsed(job), progress: progress ?? .init()))
         openTokens += jobs[jobs.count - 1].openTokens
@@ -56,10 +56,10 @@ package struct IntakeQueue {
             planned = Planned(dropped: 1)
             return .refuse(refusal)
         case .parsed: return .split(plan())
-        case .addressed:
-            let count = jobs.prefix { $0.isAddressed }.count
+        case .lookup:
+            let count = jobs.prefix { $0.needsLookup }.count
             planned = Planned(dropped: count)
-            return .setAside(count)
+            return .queueLookups(count)
         }
     }
 

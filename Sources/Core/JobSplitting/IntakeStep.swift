@@ -7,7 +7,7 @@ package enum IntakeStep {
     /// Refuses the first job. The farm stores the job's original bytes, so that operators can inspect them.
     case refuse(Refusal)
     /// Moves this number of jobs to the jobs that wait for a look-up of their users or devices.
-    case setAside(Int)
+    case queueLookups(Int)
 
     /// The job records and batches that the step creates. The request ``Split`` has the same types.
     package struct Plan {
@@ -64,7 +64,7 @@ struct IntakeJob {
         case parsed(ParsedJob)
         case refused(IntakeStep.Refusal)
         /// The job names users or devices instead of tokens.
-        case addressed
+        case lookup
     }
 
     /// The part of a job that is already split.
@@ -81,13 +81,13 @@ struct IntakeJob {
     var content: Content
     var progress = Progress()
 
-    var isAddressed: Bool { if case .addressed = content { true } else { false } }
+    var needsLookup: Bool { if case .lookup = content { true } else { false } }
 
     /// The number of accepted pushes that are in no batch yet.
     var openTokens: Int {
         switch content {
         case .parsed(let job): job.accepted - progress.accepted
-        case .refused, .addressed: 0
+        case .refused, .lookup: 0
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Faults that tests inject into ``HeldLeases``. The simulation must detect each fault.
+/// Faults that tests inject into ``LeaseStateMachine``. The simulation must detect each fault.
 package enum InjectedLeaseFault: Sendable {
     /// Requests leases that the host is releasing.
     case asksForUnreleased

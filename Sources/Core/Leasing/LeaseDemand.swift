@@ -11,7 +11,7 @@ struct LeaseDemand {
     private var unclaimed = UnclaimedLeases<LeaseID>()
     /// The earliest time at which a lease that is assigned to this host, but has another owner, may become free; nil if there is
     /// no such lease.
-    private(set) var nextTry: HeldLeases.Instant?
+    private(set) var nextTry: LeaseStateMachine.Instant?
 
     init(_ assigned: AssignedLeases) { self.assigned = assigned }
 
@@ -21,7 +21,7 @@ struct LeaseDemand {
     ///   - isQuiet: whether the host is quiet, so it requests only its assigned leases.
     ///   - takesAll: a fault that a test injects.
     func classify(
-        _ missing: [LeaseID], isQuiet: Bool, takesAll: Bool, at now: HeldLeases.Instant
+        _ missing: [LeaseID], isQuiet: Bool, takesAll: Bool, at now: LeaseStateMachine.Instant
     ) -> (wanted: [LeaseID], others: [LeaseID], takenFromOwner: [LeaseID]) {
         let takenFromOwner = missing.filter { leasesToTake.contains($0) }
         let rest = missing.filter { !leasesToTake.contains($0) }
@@ -33,7 +33,7 @@ struct LeaseDemand {
 
     /// - Parameter now: the time before the call to Redis.
     mutating func observe(
-        _ states: some Sequence<(LeaseID, AcquireLeases.LeaseState)>, at now: HeldLeases.Instant
+        _ states: some Sequence<(LeaseID, AcquireLeases.LeaseState)>, at now: LeaseStateMachine.Instant
     ) {
         nextTry = nil
         for (lease, state) in states {

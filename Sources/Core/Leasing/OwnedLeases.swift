@@ -15,7 +15,7 @@ struct OwnedLeases {
     }
 
     /// The shards whose batches are to be reclaimed, in order.
-    var toReclaim: [HeldLeases.Shard] {
+    var toReclaim: [LeaseStateMachine.Shard] {
         unreclaimed.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } }
     }
 
@@ -45,7 +45,7 @@ struct OwnedLeases {
 
     /// Notes that the batches of these shards are reclaimed. If a shard has another fencing token now, the host acquired the
     /// shard again during the call, so the shard stays unreclaimed.
-    mutating func reclaimed(_ shards: [HeldLeases.Shard]) {
+    mutating func reclaimed(_ shards: [LeaseStateMachine.Shard]) {
         for (shard, token) in shards where tokens[shard] == token { unreclaimed.remove(shard) }
     }
 }

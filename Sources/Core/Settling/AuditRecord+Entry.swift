@@ -11,8 +11,8 @@ extension AuditRecord {
             func named(_ tokens: Range<Int>) -> [ArraySlice<UInt8>] {
                 entry.tokens[tokens].map { entry.bytes[$0.range] }
             }
-            func pushes(_ segment: Batch.Segment) -> [ArraySlice<UInt8>] {
-                entry.pushes[segment.pushes].map { entry.bytes[$0.token] }
+            func pushes(_ jobPart: Batch.JobPart) -> [ArraySlice<UInt8>] {
+                entry.pushes[jobPart.pushes].map { entry.bytes[$0.token] }
             }
             switch item.result {
             case .delivered(let tokens):
@@ -28,14 +28,14 @@ extension AuditRecord {
             case .letter(let letter):
                 append(
                     .failed, job: job, reason: entry.text(letter.reason), status: letter.status,
-                    tokens: pushes(letter.segment))
+                    tokens: pushes(letter.jobPart))
             case .expired(let expiry):
                 append(
                     .expired, job: job, reason: entry.text(expiry.cause), tokens: named(expiry.tokens))
             case .retry(let retry):
                 append(
                     .retry, job: job, reason: entry.text(retry.reason), status: retry.status,
-                    tokens: pushes(retry.segment))
+                    tokens: pushes(retry.jobPart))
             }
         }
     }

@@ -17,19 +17,19 @@ struct RetryBatches {
 
     init(lane: Lane, shards: Int) { (self.lane, self.shards) = (lane, shards) }
 
-    /// Adds a segment. The segment already contains the increased number of attempts.
-    mutating func append(_ segment: Batch.Segment, of entry: ResultsEntry, after delay: Duration) {
-        let token = entry.pushes[segment.pushes.lowerBound].token
+    /// Adds a job part. The job part already contains the increased number of attempts.
+    mutating func append(_ jobPart: Batch.JobPart, of entry: ResultsEntry, after delay: Duration) {
+        let token = entry.pushes[jobPart.pushes.lowerBound].token
         let shard = entry.bytes[token].withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
         let found = open.firstIndex {
             $0.delay == delay && $0.shard == shard
-                && $0.builder.count + segment.pushes.count <= Self.positions
+                && $0.builder.count + jobPart.pushes.count <= Self.positions
         }
         if found == nil { open.append(Open(delay: delay, shard: shard)) }
-        entry.bytes[segment.encoded].withUnsafeBytes {
+        entry.bytes[jobPart.encoded].withUnsafeBytes {
             open[found ?? open.count - 1].builder.append(
-                segment: $0, tokens: segment.pushes.count, jobID: Array(entry.bytes[segment.jobID]),
-                isAtMostOnce: segment.options.delivery == .atMostOnce)
+                jobPart: $0, tokens: jobPart.pushes.count, jobID: Array(entry.bytes[jobPart.jobID]),
+                isAtMostOnce: jobPart.options.delivery == .atMostOnce)
         }
     }
 
@@ -47,31 +47,31 @@ struct RetryBatches {
     }
 }
 
-/// Builds dead letters for a batch's positions that failed because their worker was lost: one dead letter per segment.
+/// Builds dead letters for a batch's positions that failed because their worker was lost: one dead letter per job part.
 struct DeadLetterBuilder {
     static let cause = "worker lost"
 
     private let batch: Batch
     private let reason: FarmReason
     private var builder = BatchBuilder()
-    private var segment: UInt16?
+    private var jobPart: UInt16?
     private var letters: [Settlement.NewDeadLetter] = []
 
     init(of batch: Batch, reason: FarmReason) { (self.batch, self.reason) = (batch, reason) }
 
     mutating func append(_ push: Batch.Push) {
-        let segment = batch.segments[Int(push.segment)]
+        let jobPart = batch.jobParts[Int(push.jobPart)]
         batch.bytes.withUnsafeBytes { bytes in
-            if push.segment != self.segment {
+            if push.jobPart != self.jobPart {
                 close()
-                self.segment = push.segment
-                let head = SegmentHead(
-                    repeating: segment, jobID: batch.jobID(of: Int(push.segment)), attempt: segment.attempt,
+                self.jobPart = push.jobPart
+                let head = JobPartHead(
+                    repeating: jobPart, jobID: batch.jobID(of: Int(push.jobPart)), attempt: jobPart.attempt,
                     cause: Self.cause)
-                builder.begin(head, payload: UnsafeRawBufferPointer(rebasing: bytes[segment.payload]))
+                builder.begin(head, payload: UnsafeRawBufferPointer(rebasing: bytes[jobPart.payload]))
             }
             let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
-            if segment.hasPayloadPerPush {
+            if jobPart.hasPayloadPerPush {
                 builder.append(token: token, payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]))
             } else {
                 builder.append(token: token)
@@ -86,9 +86,9 @@ struct DeadLetterBuilder {
 
     private mutating func close() {
         let count = builder.count
-        guard let segment, let body = builder.finish() else { return }
+        guard let jobPart, let body = builder.finish() else { return }
         letters.append(
             Settlement.NewDeadLetter(
-                job: batch.jobID(of: Int(segment)), reason: reason.rawValue, pushes: count, body: body))
+                job: batch.jobID(of: Int(jobPart)), reason: reason.rawValue, pushes: count, body: body))
     }
 }

@@ -50,10 +50,10 @@ package struct SettlePlan {
                 let text = Self.reason(entry.text(letter.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
                 if FarmReason(rawValue: text) == nil { settlement.countResponses(item.count) }
-                settlement.keepDeadLetter(letter.segment, of: entry, reason: text, status: letter.status)
+                settlement.keepDeadLetter(letter.jobPart, of: entry, reason: text, status: letter.status)
                 settlement.addEvents(
-                    .pushFailed, entry.pushes[letter.segment.pushes].lazy.map(\.token), of: entry,
-                    letter.segment.options.receipts, reason: text, cause: entry.text(letter.segment.cause),
+                    .pushFailed, entry.pushes[letter.jobPart.pushes].lazy.map(\.token), of: entry,
+                    letter.jobPart.options.receipts, reason: text, cause: entry.text(letter.jobPart.cause),
                     status: letter.status)
             case .expired(let expiry):
                 settlement.expire(item.count)
@@ -119,7 +119,7 @@ package struct SettlePlan {
         return settlement
     }
 
-    /// Counts the positions of each job. Only the batch's segment table is read, so the rest of the batch may be unreadable.
+    /// Counts the positions of each job. Only the batch's table of job parts is read, so the rest of the batch may be unreadable.
     private static func counts(
         of body: [UInt8], _ positions: [Range<Int>]
     ) throws(EntryFault) -> [(job: String, count: Int)] {
@@ -146,17 +146,17 @@ package struct SettlePlan {
             return settlement
         }
         var letters = DeadLetterBuilder(of: batch, reason: reason)
-        var segment: UInt16?
+        var jobPart: UInt16?
         // Positions outside the batch belong to no push and are ignored.
         for position in positions.lazy.map({ $0.clamped(to: batch.pushes.indices) }).joined() {
             let push = batch.pushes[position]
-            if push.segment != segment {
-                settlement.jobs.append(Settlement.Job(id: batch.jobID(of: Int(push.segment))))
-                segment = push.segment
+            if push.jobPart != jobPart {
+                settlement.jobs.append(Settlement.Job(id: batch.jobID(of: Int(push.jobPart))))
+                jobPart = push.jobPart
             }
             settlement.fail(1, reason.rawValue, as: reason.rawValue)
             letters.append(push)
-            guard batch.segments[Int(push.segment)].options.receipts != .none else { continue }
+            guard batch.jobParts[Int(push.jobPart)].options.receipts != .none else { continue }
             settlement.events.append(
                 FarmEvent(
                     .pushFailed, job: settlement.job, token: batch.bytes[push.token], reason: reason.rawValue,
@@ -171,12 +171,12 @@ package struct SettlePlan {
         _ retry: ResultsEntry.Retry, _ count: Int, of entry: ResultsEntry, now: Int64, seed: UInt64,
         _ settlement: inout Settlement, _ retries: inout RetryBatches
     ) {
-        let options = retry.segment.options
+        let options = retry.jobPart.options
         let cause = entry.text(retry.reason)
-        let tokens = entry.pushes[retry.segment.pushes].lazy.map(\.token)
+        let tokens = entry.pushes[retry.jobPart.pushes].lazy.map(\.token)
         func fail(_ reason: String, as name: String, cause: String) {
             settlement.fail(count, reason, as: name)
-            settlement.keepDeadLetter(retry.segment, of: entry, reason: reason, status: retry.status)
+            settlement.keepDeadLetter(retry.jobPart, of: entry, reason: reason, status: retry.status)
             settlement.addEvents(
                 .pushFailed, tokens, of: entry, options.receipts, reason: reason, cause: cause,
                 status: retry.status)
@@ -187,14 +187,14 @@ package struct SettlePlan {
         var random = SeededRandom(seed: seed)
         let wait = retry.retryAfterMilliseconds
         let decision = policy.decide(
-            retry.why, attempts: Int(retry.segment.attempt), maxAttempts: Int(options.maxAttempts),
+            retry.why, attempts: Int(retry.jobPart.attempt), maxAttempts: Int(options.maxAttempts),
             deadline: options.deadline, now: now, retryAfter: wait == 0 ? nil : .milliseconds(wait),
             using: &random)
         switch decision {
         case .retry(let delay):
             settlement.delay(count, mayBeDuplicated: retry.why == .unknownOutcome)
             settlement.retried.append((retry.why, count))
-            retries.append(retry.segment, of: entry, after: delay)
+            retries.append(retry.jobPart, of: entry, after: delay)
         case .exhausted: fail(.exhausted)
         case .refused:
             let reason = Self.reason(cause)

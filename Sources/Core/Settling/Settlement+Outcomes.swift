@@ -43,18 +43,18 @@ extension Settlement {
 
     /// Adds a dead letter for pushes that failed although their tokens are valid.
     mutating func keepDeadLetter(
-        _ segment: Batch.Segment, of entry: ResultsEntry, reason: String, status: UInt16 = 0
+        _ jobPart: Batch.JobPart, of entry: ResultsEntry, reason: String, status: UInt16 = 0
     ) {
         var builder = BatchBuilder()
-        entry.bytes[segment.encoded].withUnsafeBytes {
+        entry.bytes[jobPart.encoded].withUnsafeBytes {
             builder.append(
-                segment: $0, tokens: segment.pushes.count, jobID: Array(entry.bytes[segment.jobID]),
-                isAtMostOnce: segment.options.delivery == .atMostOnce)
+                jobPart: $0, tokens: jobPart.pushes.count, jobID: Array(entry.bytes[jobPart.jobID]),
+                isAtMostOnce: jobPart.options.delivery == .atMostOnce)
         }
         guard let body = builder.finish() else { return }
         letters.append(
             NewDeadLetter(
-                job: job, reason: reason, status: Int(status), pushes: segment.pushes.count, body: body))
+                job: job, reason: reason, status: Int(status), pushes: jobPart.pushes.count, body: body))
     }
 
     mutating func expire(_ count: Int) { jobs[jobs.count - 1].expired += count }

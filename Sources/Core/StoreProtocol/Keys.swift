@@ -37,7 +37,7 @@ package struct Keys: Hashable, Sendable {
     /// A hash: the number of refused jobs and the number of duplicate jobs.
     package var refusals: [UInt8] { key("refusals") }
     /// A hash: the step of the device intake, and the numbers of finished and of refused device inputs.
-    package var deviceInputs: [UInt8] { key("device_inputs") }
+    package var deviceIntake: [UInt8] { key("device_intake") }
     /// A stream: refused device inputs.
     package var refusedDevices: [UInt8] { key("refused_devices") }
     /// The stream of dead letters.
@@ -60,7 +60,7 @@ package struct Keys: Hashable, Sendable {
     /// the suppression lists of these shards have grown.
     package var wakeUps: [UInt8] { key("wakeups") }
     /// A list: jobs with users or devices, whose tokens the intake has not looked up yet.
-    package var addressed: [UInt8] { key("addressed") }
+    package var lookups: [UInt8] { key("lookups") }
     /// A list of inputs that producers push.
     func inputs(_ list: InputList) -> [UInt8] { key(list.rawValue) }
     /// A list: inputs that the intake took from ``inputs(_:)`` and has not completely applied.

@@ -21,9 +21,9 @@ package enum Script: String, CaseIterable, Sendable {
     case updateApp = "update_app"
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
-    case setAside = "set_aside"
-    case takeAddressed = "take_addressed"
-    case finishAddressed = "finish_addressed"
+    case queueLookups = "queue_lookups"
+    case takeLookups = "take_lookups"
+    case finishLookups = "finish_lookups"
     case takeInputs = "take_inputs"
     case finishInputs = "finish_inputs"
     case extendJob = "extend_job"
@@ -68,9 +68,9 @@ package enum Script: String, CaseIterable, Sendable {
         case .take: PackageResources.take_lua
         case .refuse: PackageResources.refuse_lua
         case .intakeCrash: PackageResources.intake_crash_lua
-        case .setAside: PackageResources.set_aside_lua
-        case .takeAddressed: PackageResources.take_addressed_lua
-        case .finishAddressed: PackageResources.finish_addressed_lua
+        case .queueLookups: PackageResources.queue_lookups_lua
+        case .takeLookups: PackageResources.take_lookups_lua
+        case .finishLookups: PackageResources.finish_lookups_lua
         case .takeInputs: PackageResources.take_inputs_lua
         case .finishInputs: PackageResources.finish_inputs_lua
         case .extendJob: PackageResources.extend_job_lua

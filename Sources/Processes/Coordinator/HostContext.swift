@@ -12,7 +12,7 @@ import StoreProtocol
     let log: Logger
     let settings: RedisSettings
     let redis: RedisConnection
-    let registry: FarmRegistry
+    let registry: FarmRedis
     let lifecycle: Lifecycle
     /// Wakes every task that waits for a change of a child, a shard, a lease or the lifecycle.
     let changes = AsyncCondition()
@@ -33,7 +33,7 @@ import StoreProtocol
     private(set) lazy var shards = ShardDistribution(self)
     private(set) lazy var wakeUps = ShardWakeUps(self)
     private(set) lazy var scaling = WorkerScaling(self)
-    private(set) lazy var crashes = WorkerCrashes(self)
+    private(set) lazy var workerEnds = WorkerEnds(self)
     private(set) lazy var notices = ChildNotices(self)
     private(set) lazy var listener = WakeUpListener(self)
     private(set) lazy var admission = AdmissionControl(registry, shards: shardCount, log: log)
@@ -75,7 +75,7 @@ import StoreProtocol
             url: options.redisURL, authority: options.redisAuthority,
             clientName: "pushfarm-coordinator-\(options.configuration.host)")
         redis = RedisConnection(settings)
-        registry = FarmRegistry(connection: redis)
+        registry = FarmRedis(connection: redis)
         lifecycle = Lifecycle(options.isSuccessor ? .successor : .first)
     }
 

@@ -9,8 +9,8 @@ extension AppIntake {
         switch step {
         case nil: break
         case .refuse(let refusal): try await refuse(refusal, token)
-        case .setAside(let jobs):
-            _ = try await retrying(SetAside(token: token, step: self.step + 1, jobs: jobs))
+        case .queueLookups(let jobs):
+            _ = try await retrying(QueueLookups(token: token, step: self.step + 1, jobs: jobs))
             advance(jobs: 0)
             lookups.wake()
         case .split(let plan): try await split(plan, token)

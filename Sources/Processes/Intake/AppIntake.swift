@@ -13,7 +13,7 @@ import StoreProtocol
     let context: IntakeContext
     /// A logger that adds the app's name to every line.
     let log: Logger
-    let store: AppStore
+    let store: AppRedis
     private(set) var setup: IntakeSetup
     /// Whether the current work may crash the process. The coordinator is notified before the work begins.
     private(set) var isWorking = false
@@ -48,7 +48,7 @@ import StoreProtocol
         var log = context.log
         log[metadataKey: "app"] = "\(setup.name)"
         self.log = log
-        store = AppStore(app: setup.name, connection: context.redis)
+        store = AppRedis(app: setup.name, connection: context.redis)
         lookups = RecipientLookups(context, setup, registry: registry ?? context.redis, log: log)
         watcher = InboxWatcher(
             app: setup.name, settings: context.redis.settings, NextJob(timeout: WatchTimes.longest))

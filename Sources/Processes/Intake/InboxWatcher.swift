@@ -20,7 +20,7 @@ import StoreProtocol
     func next() async -> Wait.Reply? {
         let connection = connection ?? open()
         if connection.isReady {
-            let store = AppStore(app: app, connection: connection)
+            let store = AppRedis(app: app, connection: connection)
             do throws(StoreError) { return try await store.perform(request) } catch {
                 // After any error, it is unknown whether Redis has moved an entry. So the caller reads the taken entries; if
                 // the error persists, that read reports it.

@@ -11,12 +11,12 @@ package import Supervision
 /// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers' data,
 /// and this process has no signing key.
 ///
-/// The process follows its coordinator's orders on the control channel, and exits when the coordinator exits.
+/// The process follows its coordinator's messages on the control channel, and exits when the coordinator exits.
 @Loop package final class IntakeProcess {
     private static let heartbeatInterval = Duration.seconds(1)
 
     private let log: Logger
-    private let life: ChildLife<IntakeNotice, IntakeOrder>
+    private let runtime: ChildRuntime<IntakeNotice, IntakeMessage>
     private var context: IntakeContext?
     private var apps: [String: AppIntake] = [:]
     private var devices: [String: DeviceIntake] = [:]
@@ -31,24 +31,24 @@ package import Supervision
     package init(log: Logger, logging: ChildLogging) {
         self.log = log
         zones = ZoneCatalog { path in try? SmallFile.read(path) }
-        life = ChildLife(signalGrace: .seconds(5), log: log, logging: logging)
+        runtime = ChildRuntime(signalGrace: .seconds(5), log: log, logging: logging)
     }
 
     /// Runs until the work is finished.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
         Loop.keep(self)
-        life.onOrder = { [unowned self] order in handle(order) }
-        life.onFinish = { [unowned self] in finish() }
-        let status = await life.run()
+        runtime.onMessage = { [unowned self] message in handle(message) }
+        runtime.onFinish = { [unowned self] in finish() }
+        let status = await runtime.run()
         heartbeat?.stop()
         context?.redis.close()
         registries?.close()
         return status
     }
 
-    private func handle(_ order: IntakeOrder) {
-        switch order {
+    private func handle(_ message: IntakeMessage) {
+        switch message {
         case .begin(let redis, let authority, let name, let shards):
             begin(redis, authority, name, Int(shards))
         case .app(let setup): configure(setup)
@@ -59,9 +59,9 @@ package import Supervision
             apps[app]?.setToken(token)
             devices[app]?.setToken(token)
             campaigns[app]?.setToken(token)
-        case .logLevel(let level): life.logging.setLevel(level)
-        case .reopenLogs: life.logging.reopen()
-        case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
+        case .logLevel(let level): runtime.logging.setLevel(level)
+        case .reopenLogs: runtime.logging.reopen()
+        case .finish(let milliseconds): runtime.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }
 
@@ -72,7 +72,7 @@ package import Supervision
             settings = try RedisSettings(
                 url: redis, authority: authority, clientName: "pushfarm-intake-\(name)")
         } catch {
-            return life.fail("cannot use the address of Redis", error)
+            return runtime.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
         registries = RegistryConnections(farm: connection, authority: authority, name: name, log: log)
@@ -92,13 +92,13 @@ package import Supervision
     }
 
     private func send(_ notice: IntakeNotice) {
-        life.send(notice)
+        runtime.send(notice)
         // Send at once, because the work that begins now may crash the process.
-        if case .works = notice { life.sendNow() }
+        if case .works = notice { runtime.sendNow() }
     }
 
     private func configure(_ setup: IntakeSetup) {
-        guard let context, let registries, !life.isFinishing else { return }
+        guard let context, let registries, !runtime.isFinishing else { return }
         let connection = registries.connection(setup.registry)
         let old = apps[setup.name]
         if let old {
@@ -155,7 +155,7 @@ package import Supervision
             + campaigns.values.map { runner in Loop.task { await runner.stop() } }
         Loop.task {
             for ending in endings { await ending.value }
-            self.life.end()
+            self.runtime.end()
         }
     }
 }

@@ -1,4 +1,4 @@
-package import DeviceModel
+package import DeviceSimulation
 package import OpenSSL
 
 /// The start settings of a simulated gateway. ``FaultCommand`` changes faults while the gateway runs.

@@ -16,14 +16,14 @@ extension ChildProcess.End {
         SIGSYS: "SIGSYS", SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
     ]
 
-    /// Classifies the end of the process: orderly, crash or kill.
+    /// Classifies the end of the process: regular, crash or kill.
     var cause: EndCause {
         switch self {
-        case .exited(0), .exited(ChildStatus.fenced): .orderly
+        case .exited(0), .exited(ChildStatus.fenced): .regular
         case .exited: .crash
         case .killed(SIGKILL): .kill
         case .killed(let signal):
-            [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS].contains(signal) ? .crash : .orderly
+            [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS].contains(signal) ? .crash : .regular
         }
     }
 }

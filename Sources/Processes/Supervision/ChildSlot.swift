@@ -4,20 +4,20 @@ package import FarmPolicy
 package import Logging
 
 /// Orders that every child of a coordinator understands.
-package protocol ChildOrder: ControlMessage {
+package protocol ChildMessage: ControlMessage {
     static func finish(withinMilliseconds: UInt32) -> Self
 }
 
-extension WorkerOrder: ChildOrder {}
-extension IntakeOrder: ChildOrder {}
+extension WorkerMessage: ChildMessage {}
+extension IntakeMessage: ChildMessage {}
 
 /// A place for a child process. A slot has one process at a time, and starts the next process after the current process has
 /// ended.
-@Loop package final class ChildSlot<Order: ChildOrder, Notice: ControlMessage> {
+@Loop package final class ChildSlot<Message: ChildMessage, Notice: ControlMessage> {
     package private(set) var state = ChildState.stopped
     /// How often a new process replaced a crashed or killed process. Kills by an operator do not count.
     package private(set) var restarts = 0
-    /// Called when a process has started and can get its first orders.
+    /// Called when a process has started and can get its first messages.
     package var onStart: @Loop () -> Void = {}
     package var onNotice: @Loop (Notice) -> Void = { _ in }
     /// Called when the process has ended and all its notices were handled. The next process starts after the
@@ -25,13 +25,13 @@ extension IntakeOrder: ChildOrder {}
     package var onEnd: @Loop (ChildProcess.End?) async -> Void = { _ in }
 
     /// Why the last process ended.
-    package private(set) var lastEnd = EndCause.orderly
+    package private(set) var lastEnd = EndCause.regular
 
     private let role: String
     private let arguments: [String]
     private let launch: ChildLaunch
     private let log: Logger
-    private var child: RunningChild<Order, Notice>?
+    private var child: RunningChild<Message, Notice>?
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
     private var isStopping = false
@@ -63,7 +63,7 @@ extension IntakeOrder: ChildOrder {}
         guard child == nil, !isStopping, !isLast else { return }
         state = .starting
         do {
-            let child = try RunningChild<Order, Notice>(
+            let child = try RunningChild<Message, Notice>(
                 role: role, arguments: arguments, launch: launch, log: log,
                 onNotice: { [unowned self] notice in onNotice(notice) },
                 onEnd: { [weak self] child in await self?.ended(child) })
@@ -81,9 +81,9 @@ extension IntakeOrder: ChildOrder {}
         }
     }
 
-    package func send(_ order: Order) { child?.send(order) }
+    package func send(_ message: Message) { child?.send(message) }
 
-    /// Bytes of orders that the process has not read yet.
+    /// Bytes of messages that the process has not read yet.
     package var queuedBytes: Int { child?.queuedBytes ?? 0 }
 
     /// Notes that the process has reported that it is ready for work.
@@ -139,10 +139,10 @@ extension IntakeOrder: ChildOrder {}
         if child == nil { start() }
     }
 
-    private func ended(_ child: RunningChild<Order, Notice>) async {
+    private func ended(_ child: RunningChild<Message, Notice>) async {
         await child.readToEnd(isExpected: isStopping)
         state = isStopping ? .stopped : .starting
-        lastEnd = isStopping ? .orderly : child.cause
+        lastEnd = isStopping ? .regular : child.cause
         await onEnd(isStopping ? nil : child.end)
         self.child = nil
         for waiter in emptied { waiter.resume() }
@@ -150,12 +150,12 @@ extension IntakeOrder: ChildOrder {}
         restartOrGiveUp(after: child)
     }
 
-    private func restartOrGiveUp(after child: RunningChild<Order, Notice>) {
+    private func restartOrGiveUp(after child: RunningChild<Message, Notice>) {
         guard !isStopping, !isLast else {
             state = .stopped
             return
         }
-        if lastEnd != .orderly, !child.isBeingReplaced, !child.isKilledByOperator { restarts += 1 }
+        if lastEnd != .regular, !child.isBeingReplaced, !child.isKilledByOperator { restarts += 1 }
         switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):
             state = .failed

@@ -5,12 +5,12 @@ import Glibc
 import Logging
 
 /// One process in a child's slot, with its control channel, its standard error, and the reason for its end.
-@Loop final class RunningChild<Order: ChildOrder, Notice: ControlMessage> {
+@Loop final class RunningChild<Message: ChildMessage, Notice: ControlMessage> {
     private let role: String
     private let log: Logger
     private let onNotice: @Loop (Notice) -> Void
     private var process: ChildProcess?
-    private var control: ControlLink<Order, Notice>?
+    private var control: ControlLink<Message, Notice>?
     private let standardError: StandardErrorReader
     private var watchdog = Watchdog(start: .now)
     /// Kills a process that does not finish in time.
@@ -60,17 +60,17 @@ import Logging
     var pid: Int32 { process?.pid ?? 0 }
     /// How the process ended; nil while it runs.
     var end: ChildProcess.End? { process?.end }
-    /// Bytes of orders that the process has not read yet.
+    /// Bytes of messages that the process has not read yet.
     var queuedBytes: Int { control?.queuedBytes ?? 0 }
 
-    /// Classifies the end of the process: orderly, crash or kill.
+    /// Classifies the end of the process: regular, crash or kill.
     var cause: EndCause {
         if isKilledByOperator { return .kill }
         if isKilledAsHanging { return wasStopped ? .kill : .crash }
         return end?.cause ?? .crash
     }
 
-    func send(_ order: Order) { control?.send(order) }
+    func send(_ message: Message) { control?.send(message) }
 
     /// Logs the lines that the process wrote to standard error, and kills the process if it gives no signs of
     /// life.
@@ -145,7 +145,7 @@ import Logging
     }
 
     private func listen(on descriptor: Int32) {
-        let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
+        let control = ControlLink<Message, Notice>(descriptor: descriptor, peer: role)
         control.onMessage = { [unowned self] notice in
             watchdog.sign()
             onNotice(notice)

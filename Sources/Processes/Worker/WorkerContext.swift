@@ -20,7 +20,7 @@ import RedisClient
     /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. The worker starts no
     /// push after this time.
     var leaseClock = LeaseClock()
-    let exclusiveTurn = SuspectPushTurn()
+    let suspectTurn = SuspectPushTurn()
     let turns = FairTurns()
     /// Measures how busy the loop is.
     var thread = ThreadTime()

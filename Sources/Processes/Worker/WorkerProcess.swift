@@ -25,7 +25,7 @@ package import Supervision
     private static let pollsBetweenSearches = 5
 
     private let log: Logger
-    private let life: ChildLife<WorkerNotice, WorkerOrder>
+    private let runtime: ChildRuntime<WorkerNotice, WorkerMessage>
     private var context: WorkerContext?
     private var apps: [String: AppSender] = [:]
     private var setups: [String: AppSetup] = [:]
@@ -39,20 +39,21 @@ package import Supervision
 
     package init(log: Logger, logging: ChildLogging) {
         self.log = log
-        let life = ChildLife<WorkerNotice, WorkerOrder>(signalGrace: .seconds(20), log: log, logging: logging)
-        self.life = life
-        readings = FeedbackReadings(log: log) { life.send($0) }
+        let runtime = ChildRuntime<WorkerNotice, WorkerMessage>(
+            signalGrace: .seconds(20), log: log, logging: logging)
+        self.runtime = runtime
+        readings = FeedbackReadings(log: log) { runtime.send($0) }
     }
 
     /// Runs the worker until its work is done.
     /// - Returns: the exit status of the process.
     package func run() async -> Int32 {
         Loop.keep(self)
-        life.onOrder = { [unowned self] order in carryOut(order) }
-        life.onFinish = { [unowned self] in finish() }
-        life.onDump = { [unowned self] in dump() }
-        life.onQuiet = { [unowned self] in becomeQuiet() }
-        let status = await life.run()
+        runtime.onMessage = { [unowned self] message in carryOut(message) }
+        runtime.onFinish = { [unowned self] in finish() }
+        runtime.onDump = { [unowned self] in dump() }
+        runtime.onQuiet = { [unowned self] in becomeQuiet() }
+        let status = await runtime.run()
         pollTimer?.stop()
         idleWatch?.stop()
         for app in apps.values { app.stop() }
@@ -60,8 +61,8 @@ package import Supervision
         return status
     }
 
-    private func carryOut(_ order: WorkerOrder) {
-        switch order {
+    private func carryOut(_ message: WorkerMessage) {
+        switch message {
         case .begin(let redis, let authority, let worker, let index):
             begin(redis, authority, worker, Int(index))
         case .app(let setup): configure(setup)
@@ -82,21 +83,22 @@ package import Supervision
             apps[app]?.schedule()
         case .suppressed(let app, let shards):
             apps[app]?.suppressionLists.readNewEntries(of: shards.lazy.map { Int($0) })
-        case .feedback(let order): readings.begin(order, setup: setups[order.app], app: apps[order.app])
+        case .feedback(let message):
+            readings.begin(message, setup: setups[message.app], app: apps[message.app])
         case .lease(let end):
             context?.leaseClock = LeaseClock(end: end)
             for app in apps.values { app.schedule() }
         case .pause(let app): apps[app]?.pause()
         case .resume(let app): if !isQuiet { apps[app]?.resume() }
         case .dump: dump()
-        case .logLevel(let level): life.logging.setLevel(level)
-        case .reopenLogs: life.logging.reopen()
+        case .logLevel(let level): runtime.logging.setLevel(level)
+        case .reopenLogs: runtime.logging.reopen()
         case .rate(let app, let rate):
             setups[app]?.use.budgetRate = rate
             apps[app]?.apply(budgetRate: rate > 0 ? rate : nil)
         case .returnBatches(let app, let jobs, let shards):
             apps[app]?.shards.returnBatches(jobs: Set(jobs), shards: shards.lazy.map { Int($0) })
-        case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
+        case .finish(let milliseconds): runtime.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }
 
@@ -107,19 +109,19 @@ package import Supervision
             settings = try RedisSettings(
                 url: redis, authority: authority, clientName: "pushfarm-worker-\(name)")
         } catch {
-            return life.fail("cannot use the address of Redis", error)
+            return runtime.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
         // After this object is released, closing connections have one more loop turn and may call this closure, so the closure
         // keeps only a weak reference.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
-            self?.life.send(notice)
+            self?.runtime.send(notice)
         }
         var isKnown = false
         connection.onReady = { [unowned self] isOther in
             if !isKnown {
-                life.send(.hello(pid: getpid()))
+                runtime.send(.hello(pid: getpid()))
                 ProcessMemory.releaseIdleCode()
             }
             isKnown = true
@@ -172,7 +174,7 @@ package import Supervision
                 budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
-            life.send(
+            runtime.send(
                 .settingRejected(
                     app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
                     reason: "\(error)"))
@@ -181,7 +183,7 @@ package import Supervision
 
     private func poll() {
         polls += 1
-        if !life.isFinishing { pollApps() }
+        if !runtime.isFinishing { pollApps() }
         if polls.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
         sendNumbers()
     }
@@ -201,7 +203,7 @@ package import Supervision
         sum.residentBytes = ProcessMemory.residentBytes
         let time = ProcessorTime.now
         (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
-        life.send(.heartbeat(sum))
+        runtime.send(.heartbeat(sum))
     }
 
     /// Becomes quiet after a signal, permanently: the worker checks out nothing more, even when it gets new
@@ -217,7 +219,8 @@ package import Supervision
         log.notice(
             "dump",
             metadata: [
-                "name": "\(context?.name ?? "")", "apps": "\(apps.count)", "finishing": "\(life.isFinishing)",
+                "name": "\(context?.name ?? "")", "apps": "\(apps.count)",
+                "finishing": "\(runtime.isFinishing)",
                 "memory": "\(ProcessMemory.residentBytes)", "polls": "\(polls)",
             ])
         for (name, app) in apps.sorted(by: { $0.key < $1.key }) {
@@ -231,18 +234,18 @@ package import Supervision
     /// Handles a shard that another host owns although this host's coordinator has given the shard to this worker. The worker
     /// exits, and worker and coordinator start again.
     private func fenced(_ app: String) {
-        guard !life.isFinishing else { return }
+        guard !runtime.isFinishing else { return }
         log.warning("another host owns a shard of this worker: the worker exits", metadata: ["app": "\(app)"])
-        life.send(.fenced(app: app))
+        runtime.send(.fenced(app: app))
         for app in apps.values { app.repeatReports() }
-        life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
+        runtime.finish(within: runtime.orphanGrace, status: ChildStatus.fenced)
     }
 
     /// Stops sending, awaits pushes in flight, and returns all other batches to Redis. Heartbeats continue.
     private func finish() {
         for app in apps.values { app.finish() }
         idleWatch = Timer { [unowned self] in
-            if apps.values.allSatisfy(\.isIdle), readings.isEmpty { life.end() }
+            if apps.values.allSatisfy(\.isIdle), readings.isEmpty { runtime.end() }
         }
         idleWatch?.start(after: .zero, every: .milliseconds(20))
     }

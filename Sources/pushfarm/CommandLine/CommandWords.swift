@@ -36,6 +36,9 @@ enum CommandWords {
         guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
         let names = names(below: Pushfarm.self)
         if first == "dead", words.dropFirst().first == "retry" { return "dead retry is now replay" }
+        if first == "refused", words.dropFirst().first == "retry" {
+            return "refused retry is now refused resubmit"
+        }
         guard !names.contains(first) else {
             return first == "push"
                 ? headerComplaint(words) : subcommandComplaint(first, words.dropFirst().first)

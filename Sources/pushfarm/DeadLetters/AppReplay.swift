@@ -198,7 +198,7 @@ struct ReplaySettings: Sendable {
         let request = Replay(
             name: settings.name, step: step + 1, selection: selection, until: until, life: settings.life,
             stream: .dead, job: job, letters: letters)
-        let store = AppStore(app: appName, connection: client.redis)
+        let store = AppRedis(app: appName, connection: client.redis)
         while true {
             switch try await store.performWithRetries(request, within: Self.timeout) {
             case .done(let letters, let pushes):

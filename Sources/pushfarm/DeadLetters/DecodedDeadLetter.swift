@@ -8,11 +8,11 @@ struct DecodedDeadLetter {
     let letter: DeadLetter
     let batch: Batch
 
-    var segment: Batch.Segment { batch.segments[0] }
+    var jobPart: Batch.JobPart { batch.jobParts[0] }
 
     /// Returns nil when the dead letter cannot be decoded.
     init?(_ letter: DeadLetter, app: String) {
-        guard let batch = try? Batch(decoding: letter.body), batch.segments.count == 1 else { return nil }
+        guard let batch = try? Batch(decoding: letter.body), batch.jobParts.count == 1 else { return nil }
         (self.app, self.letter, self.batch) = (app, letter, batch)
     }
 
@@ -30,17 +30,17 @@ struct DecodedDeadLetter {
         String(decoding: batch.bytes[push.payload].map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
     }
 
-    private var cause: String { batch.text(segment.cause) }
+    private var cause: String { batch.text(jobPart.cause) }
 
     private var options: JSONValue {
-        .object(segment.options.jobFields().map { .init(name: $0.name, value: $0.value) })
+        .object(jobPart.options.jobFields().map { .init(name: $0.name, value: $0.value) })
     }
 
     var json: JSONValue {
         .object([
             "id": .string(letter.id.description), "app": .string(app), "job": .string(letter.job),
             "reason": .string(letter.reason), "status": .number(letter.status), "cause": .string(cause),
-            "attempts": .number(Int(segment.attempt)), "at": .number(letter.id.milliseconds),
+            "attempts": .number(Int(jobPart.attempt)), "at": .number(letter.id.milliseconds),
             "options": options,
             "pushes": .array(
                 batch.pushes.map { push in
@@ -55,7 +55,7 @@ struct DecodedDeadLetter {
             .object([
                 "token": .string(token(of: push)), "payload": .verbatim(payload(of: push)),
                 "options": options, "reason": .string(letter.reason), "status": .number(letter.status),
-                "cause": .string(cause), "attempts": .number(Int(segment.attempt)),
+                "cause": .string(cause), "attempts": .number(Int(jobPart.attempt)),
                 "at": .number(letter.id.milliseconds), "app": .string(app), "job": .string(letter.job),
                 "dead_letter": .string(letter.id.description),
             ])
@@ -72,14 +72,14 @@ struct DecodedDeadLetter {
         row("reason", letter.reason + (letter.status == 0 ? "" : " (\(letter.status))"), .red)
         if !cause.isEmpty { row("cause", cause) }
         row("at", "\(Timestamp(milliseconds: letter.id.milliseconds))")
-        row("attempts", "\(segment.attempt)")
-        for field in segment.options.jobFields() { row(field.name, "\(field.value)") }
-        if !segment.hasPayloadPerPush { row("payload", payload(of: batch.pushes[0])) }
+        row("attempts", "\(jobPart.attempt)")
+        for field in jobPart.options.jobFields() { row(field.name, "\(field.value)") }
+        if !jobPart.hasPayloadPerPush { row("payload", payload(of: batch.pushes[0])) }
         row("pushes", Figures.grouped(batch.pushes.count))
         var text = table.text(style)
         for push in batch.pushes {
             text += token(of: push)
-            if segment.hasPayloadPerPush { text += "  " + PlainText.of(payload(of: push)) }
+            if jobPart.hasPayloadPerPush { text += "  " + PlainText.of(payload(of: push)) }
             text += "\n"
         }
         return text

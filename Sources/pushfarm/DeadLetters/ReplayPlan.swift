@@ -126,7 +126,7 @@ extension DecodedDeadLetter {
     /// About how many bytes the dead letter's pushes take in the text of a job.
     fileprivate var jobBytes: Int {
         batch.pushes.reduce(0) {
-            $0 + 2 * $1.token.count + (segment.hasPayloadPerPush ? $1.payload.count : 0) + 32
+            $0 + 2 * $1.token.count + (jobPart.hasPayloadPerPush ? $1.payload.count : 0) + 32
         }
     }
 }
@@ -142,11 +142,11 @@ struct ReplayGroup {
         let hasPayloadPerPush: Bool
 
         fileprivate init(_ letter: DecodedDeadLetter) {
-            let segment = letter.segment
+            let jobPart = letter.jobPart
             (job, options, hasPayloadPerPush) = (
-                letter.letter.job, segment.options, segment.hasPayloadPerPush
+                letter.letter.job, jobPart.options, jobPart.hasPayloadPerPush
             )
-            payload = hasPayloadPerPush ? [] : Array(letter.batch.bytes[segment.payload])
+            payload = hasPayloadPerPush ? [] : Array(letter.batch.bytes[jobPart.payload])
         }
     }
 

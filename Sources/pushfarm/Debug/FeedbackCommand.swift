@@ -46,9 +46,9 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         let console = Console(json: common.json)
         try configuration.withClient { client in
             let deadline = ContinuousClock.now + timeout.duration
-            var requests: [FeedbackRequest] = []
+            var requests: [RequestedFeedback] = []
             for name in app == "all" ? apps : [app] {
-                requests.append(try await FeedbackRequest.send(name, over: client))
+                requests.append(try await RequestedFeedback.send(name, over: client))
             }
             var isGood = true
             for request in requests {
@@ -71,14 +71,15 @@ struct FeedbackCommand: ParsableCommand, Sendable {
 
 /// Asks the farm to read an app's feedback service now. A read deletes the list at the service. Therefore only the farm reads
 /// the list, and the farm stores the tokens in Redis.
-@Loop struct FeedbackRequest {
+@Loop struct RequestedFeedback {
     let app: String
     private let request: Int64
 
-    static func send(_ app: String, over client: FarmClient) async throws(CommandFailure) -> FeedbackRequest {
+    static func send(_ app: String, over client: FarmClient) async throws(CommandFailure) -> RequestedFeedback
+    {
         let request = try await client.call(AskForFeedback(), app)
         try await client.announce(.feedback(app: app))
-        return FeedbackRequest(app: app, request: request)
+        return RequestedFeedback(app: app, request: request)
     }
 
     /// Waits until a coordinator has read the service, and returns nil when no coordinator has read the service by

@@ -12,7 +12,7 @@ import Transport
     let identity: TLSIdentity?
     /// The registry in Redis with the provider token that all hosts share. If nil, the check sends no push for an app
     /// with a signing key.
-    let registry: FarmRegistry?
+    let registry: FarmRedis?
     /// Whether to send one push to a token that cannot exist, even if the gateway is Apple's.
     let isLive: Bool
 
@@ -125,7 +125,7 @@ import Transport
         do {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            let request = try await FeedbackRequest.send(app.name, over: client)
+            let request = try await RequestedFeedback.send(app.name, over: client)
             guard let outcome = try await request.outcome(over: client, deadline: .now + Self.timeout) else {
                 return Finding(
                     name, .warning, "\(place): no coordinator has read it",

@@ -172,7 +172,7 @@ struct RedisAccessCheck {
             let (connection, _) = try await client.registryConnection(of: app.name)
             let encodings: [String]
             do throws(RedisError) {
-                encodings = try await FarmRegistry(connection: connection).recordEncodings(of: app.name)
+                encodings = try await FarmRedis(connection: connection).recordEncodings(of: app.name)
             } catch { throw client.failure(.redis(error)) }
             if let finding = Self.finding(encodings, of: app.name) { findings.append(finding) }
         }

@@ -38,8 +38,9 @@ extension EventTail.Line {
 
     private static func paint(_ type: String) -> Paint? {
         switch type {
-        case "push.failed", "job.refused", "job.truncated", "app.paused", "admission.closed", "job.paused",
-            "batch.quarantined", "shard.quarantined", "data.unreadable", "gateway.late":
+        case "push.failed", "job.refused", "job.pushes_failed", "app.paused", "admission.closed",
+            "job.paused", "job.quarantined",
+            "batch.quarantined", "shard.quarantined", "data.unreadable", "gateway.delivered_lost":
             .red
         case "push.delivered", "job.finished", "app.resumed", "admission.opened", "job.resumed": .green
         case "token.invalid", "token.malformed", "push.expired", "job.duplicate": .yellow

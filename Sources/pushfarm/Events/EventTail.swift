@@ -89,7 +89,7 @@ import StoreProtocol
     }
 
     private func next() async throws(RedisError) -> [Line] {
-        let registry = FarmRegistry(connection: client.redis)
+        let registry = FarmRedis(connection: client.redis)
         var lines: [Line] = []
         for (stream, entries) in try await registry.newEntries(
             of: streams.map { ($0, lastIDs[$0] ?? .first) }, within: Self.wait)

@@ -25,7 +25,7 @@ import Transport
             throw error.isTemporary ? .temporary(text) : .failed(text)
         }
         do {
-            try await FarmRegistry(connection: redis).checkFormat(apps: configuration.apps.map(\.name))
+            try await FarmRedis(connection: redis).checkFormat(apps: configuration.apps.map(\.name))
         } catch {
             // This Redis user may not read the format. The user may still run commands; they show the data that the
             // user may read.
@@ -102,7 +102,7 @@ import Transport
     /// Sends a request to an app's part of Redis.
     func call<Step: Request>(_ request: Step, _ app: String) async throws(CommandFailure) -> Step.Reply {
         do {
-            return try await AppStore(app: app, connection: redis).perform(request)
+            return try await AppRedis(app: app, connection: redis).perform(request)
         } catch {
             throw failure(error)
         }
@@ -130,10 +130,10 @@ import Transport
 
     /// Sends a request to the part of Redis that all apps share.
     func ask<Value: Sendable>(
-        _ question: @Loop (FarmRegistry) async throws(RedisError) -> Value
+        _ question: @Loop (FarmRedis) async throws(RedisError) -> Value
     ) async throws(CommandFailure) -> Value {
         do {
-            return try await question(FarmRegistry(connection: redis))
+            return try await question(FarmRedis(connection: redis))
         } catch {
             throw failure(.redis(error))
         }

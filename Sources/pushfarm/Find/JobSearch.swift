@@ -56,7 +56,7 @@ import StoreProtocol
     /// Where the job is, if it is in the inbox, or if an intake has taken the job and not split it yet; otherwise nil.
     private func location() async throws(CommandFailure) -> PushFinding.Location? {
         let lists: [(ReadListEnd.List, PushFinding.Location)] = [
-            (.inbox, .inbox), (.taken, .taken), (.addressed, .taken),
+            (.inbox, .inbox), (.taken, .taken), (.lookups, .taken),
         ]
         for (list, location) in lists {
             var isThere = false

@@ -85,9 +85,9 @@ enum SearchTarget: Sendable {
             return batch.pushes.indices.filter { batch.bytes[batch.pushes[$0].token].elementsEqual(token) }
         case .push(let id):
             var found: [Int] = []
-            for (index, segment) in batch.segments.enumerated() {
+            for (index, jobPart) in batch.jobParts.enumerated() {
                 let marker = PushID.Job(id: batch.jobID(of: index))
-                for position in segment.pushes {
+                for position in jobPart.pushes {
                     let token = batch.bytes[batch.pushes[position].token]
                     if token.withUnsafeBytes({ marker.pushID(token: $0) }) == id { found.append(position) }
                 }

@@ -61,9 +61,9 @@ import StoreProtocol
     /// pushes.
     private func searchPauses(_ token: [UInt8]) async throws(CommandFailure) {
         let shard = ShardHash.shard(of: token, shards: shards)
-        let devices = try await client.pauses(.devices, app).filter { $0.name == token }
+        let tokenPauses = try await client.pauses(.tokens, app).filter { $0.name == token }
         let withheld = try await client.pauses(.shards, app).filter { $0.shardNumber == shard }
-        findings += (devices.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
+        findings += (tokenPauses.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
             mark, what in
             PushFinding(
                 app: app, location: .paused, token: Hexadecimal.text(of: token), at: mark.since,

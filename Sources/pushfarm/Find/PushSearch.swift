@@ -109,14 +109,14 @@ import StoreProtocol
         // or already settled, so the push is no longer in this batch.
         guard letter != UInt8(ascii: "x") else { return }
         let push = batch.pushes[position]
-        let job = batch.jobID(of: Int(push.segment))
+        let job = batch.jobID(of: Int(push.jobPart))
         var details: [(name: String, value: String)] = [("batch", id)]
         if location == .flight {
             details += [("worker", state.worker), ("sent", position < state.granted ? "maybe" : "no")]
         }
-        let segment = batch.segments[Int(push.segment)]
-        details.append(("attempts", "\(segment.attempt)"))
-        if !segment.cause.isEmpty { details.append(("cause", batch.text(segment.cause))) }
+        let jobPart = batch.jobParts[Int(push.jobPart)]
+        details.append(("attempts", "\(jobPart.attempt)"))
+        if !jobPart.cause.isEmpty { details.append(("cause", batch.text(jobPart.cause))) }
         let token = batch.bytes[push.token]
         if letter == UInt8(ascii: "p") { details += try await why(job, token) }
         findings.append(
@@ -129,8 +129,8 @@ import StoreProtocol
         _ job: String, _ token: ArraySlice<UInt8>
     ) async throws(CommandFailure) -> [(name: String, value: String)] {
         let jobs = try await client.pauses(.jobs, app).filter { $0.text == job }
-        let devices = try await client.pauses(.devices, app).filter { $0.name.elementsEqual(token) }
-        return jobs.map { ("paused_job", $0.kind) } + devices.map { ("paused_token", $0.kind) }
+        let tokenPauses = try await client.pauses(.tokens, app).filter { $0.name.elementsEqual(token) }
+        return jobs.map { ("paused_job", $0.kind) } + tokenPauses.map { ("paused_token", $0.kind) }
     }
 
     // MARK: Reported and unsettled outcomes
@@ -152,8 +152,8 @@ import StoreProtocol
             case .delivered(let range): tokens = entry.tokens[range].map(\.range)
             case .failed(let failure): tokens = entry.tokens[failure.tokens].map(\.range)
             case .expired(let expiry): tokens = entry.tokens[expiry.tokens].map(\.range)
-            case .retry(let retry): tokens = entry.pushes[retry.segment.pushes].map(\.token)
-            case .letter(let letter): tokens = entry.pushes[letter.segment.pushes].map(\.token)
+            case .retry(let retry): tokens = entry.pushes[retry.jobPart.pushes].map(\.token)
+            case .letter(let letter): tokens = entry.pushes[letter.jobPart.pushes].map(\.token)
             }
             for token in tokens where wanted.isToken(entry.bytes[token], of: job) {
                 findings.append(

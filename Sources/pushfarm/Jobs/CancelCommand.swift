@@ -83,9 +83,10 @@ struct CancelCommand: FarmCommand {
 
     @Loop private func cancel(
         _ app: String, at moment: Int64?, _ client: FarmClient
-    ) async throws(CommandFailure) -> (hasChanged: Bool, jobState: SetPause.JobState) {
+    ) async throws(CommandFailure) -> (hasChanged: Bool, jobState: ChangePauses.JobState) {
         let keep = Int(client.configuration.jobRecordLife.components.seconds)
-        let cancel = SetPause(.cancel(choice.job, from: moment ?? 0, keep: keep), by: OperatorName.current)
+        let cancel = ChangePauses(
+            .cancel(choice.job, from: moment ?? 0, keep: keep), by: OperatorName.current)
         let reply = try await client.call(cancel, app)
         switch reply.jobState {
         case .unknown: throw try await client.noJob(choice.job, in: [app])
@@ -97,10 +98,11 @@ struct CancelCommand: FarmCommand {
 
     @Loop private func preview(
         _ app: String, _ client: FarmClient
-    ) async throws(CommandFailure) -> (hasChanged: Bool, jobState: SetPause.JobState) {
+    ) async throws(CommandFailure) -> (hasChanged: Bool, jobState: ChangePauses.JobState) {
         let jobRecord = try await client.jobRecord(choice.job, app)
         let isCancelled = try await client.pauses(.cancels, app).contains { $0.text == choice.job }
-        let jobState: SetPause.JobState = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
+        let jobState: ChangePauses.JobState =
+            jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
         return (jobState != .finished && !isCancelled, jobState)
     }
 

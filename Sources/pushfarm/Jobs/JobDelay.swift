@@ -50,12 +50,12 @@ extension FarmClient {
             guard !page.isEmpty else { break }
             for (entry, batch) in zip(page, try await call(ReadBatches(page.map(\.id)), app)) {
                 guard let batch else { continue }
-                for (index, segment) in batch.segments.enumerated() {
+                for (index, jobPart) in batch.jobParts.enumerated() {
                     let job = batch.jobID(of: index)
                     guard jobs.contains(job), found[job] == nil else { continue }
                     found[job] = JobDelay(
-                        due: entry.due, attempts: Int(segment.attempt),
-                        maxAttempts: Int(segment.options.maxAttempts), cause: batch.text(segment.cause))
+                        due: entry.due, attempts: Int(jobPart.attempt),
+                        maxAttempts: Int(jobPart.options.maxAttempts), cause: batch.text(jobPart.cause))
                 }
             }
             start += page.count
@@ -96,7 +96,7 @@ extension FarmClient {
     /// not read alerts.
     private func gatewayTrouble(_ app: String) async -> String? {
         let alert = Alert(.gatewayStalled, .app(app))
-        let raised = try? await FarmRegistry(connection: redis).activeAlerts()
+        let raised = try? await FarmRedis(connection: redis).activeAlerts()
         return raised?.first { $0.id == alert.id }.map { PlainText.of($0.text, limit: 200) }
     }
 }

@@ -8,7 +8,7 @@ import StoreProtocol
     let isDryRun: Bool
 
     func pause(_ target: PauseTarget, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
-        let change: SetPause.Change
+        let change: ChangePauses.Change
         switch target {
         case .app(let app): return try await pause(app: app, reason: reason)
         case .job(let job, _): change = .job(job, .pause)
@@ -17,13 +17,13 @@ import StoreProtocol
             change = .shard(shard, .pause)
         case .token(let token, _):
             let shard = ShardHash.shard(of: token, shards: try await client.shards())
-            change = .device(token, shard: shard)
+            change = .token(token, shard: shard)
         }
         let old = try await item(of: target)
         let reply =
             try await isDryRun
             ? preview(target, old)
-            : client.call(SetPause(change, by: OperatorName.current, reason: reason), target.app)
+            : client.call(ChangePauses(change, by: OperatorName.current, reason: reason), target.app)
         let isExpected = reply.jobState == .expected
         var text = isExpected ? "will be paused when it leaves the inbox" : "is paused"
         var more: [JSONValue.Field] = []
@@ -75,7 +75,7 @@ import StoreProtocol
         case .app: break
         case .shard(let shard, let app):
             if !isDryRun {
-                changed = try await client.call(SetPause(.resumeShard(shard), by: ""), app).hasChanged
+                changed = try await client.call(ChangePauses(.resumeShard(shard), by: ""), app).hasChanged
             }
         case .job(let job, let app):
             guard let item else { break }
@@ -86,7 +86,7 @@ import StoreProtocol
             }
             more = [try await release(.pausedJob(job), app)]
         case .token(let token, let app):
-            more = [try await release(.device(token), app)]
+            more = [try await release(.token(token), app)]
         }
         return .init(
             target: target, changed: changed, text: changed ? "is resumed" : "was not paused", more: more)
@@ -164,15 +164,15 @@ import StoreProtocol
         case .shard(let shard, let app):
             try await client.pauses(.shards, app).first { $0.shardNumber == shard }
         case .job(let job, let app): try await client.pauses(.jobs, app).first { $0.text == job }
-        case .token(let token, let app): try await client.pauses(.devices, app).first { $0.name == token }
+        case .token(let token, let app): try await client.pauses(.tokens, app).first { $0.name == token }
         }
     }
 
     /// The result that a pause would have, for `--dry-run`.
     private func preview(
         _ target: PauseTarget, _ old: ReadPauses.Item?
-    ) async throws(CommandFailure) -> SetPause.Reply {
-        var jobState = SetPause.JobState.none
+    ) async throws(CommandFailure) -> ChangePauses.Reply {
+        var jobState = ChangePauses.JobState.none
         if case .job(let job, let app) = target {
             if let state = try await client.jobRecord(job, app)?.state {
                 jobState = state == .open ? .open : .finished
@@ -180,7 +180,7 @@ import StoreProtocol
                 jobState = try await client.hasWaitingJobs(app) ? .expected : .unknown
             }
         }
-        return SetPause.Reply(
+        return ChangePauses.Reply(
             hasChanged: old == nil, jobState: jobState,
             before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
     }
@@ -199,25 +199,25 @@ extension FarmClient {
         return request.pauses(try await call(request, app)).map { item in
             var item = item
             // Only operators pause tokens.
-            if kind == .devices { item.kind = "pause" }
+            if kind == .tokens { item.kind = "pause" }
             return item
         }
     }
 
     /// Returns quarantined or paused batches to their queues, some batches at a time.
     fileprivate func release(_ what: ResumePaused.Selection, _ app: String) async throws(CommandFailure) -> (
-        jobs: Int, devices: Int, batches: Int
+        jobs: Int, tokens: Int, batches: Int
     ) {
-        var (jobs, devices, batches) = (0, 0, 0)
+        var (jobs, tokens, batches) = (0, 0, 0)
         var next: Int? = 0
         while let start = next {
             let reply = try await call(ResumePaused(what, start: start), app)
             jobs += reply.jobs
-            devices += reply.devices
+            tokens += reply.tokens
             batches += reply.batches
             next = reply.next
         }
-        return (jobs, devices, batches)
+        return (jobs, tokens, batches)
     }
 }
 

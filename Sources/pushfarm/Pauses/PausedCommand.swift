@@ -47,12 +47,12 @@ struct PausedCommand: FarmCommand {
             rows.append(Row(app: app, what: "app", name: app, item: item))
         }
         for (kind, what) in [
-            (ReadPauses.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
+            (ReadPauses.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.tokens, "token"),
         ] {
             for item in try await client.pauses(kind, app) {
                 let name =
                     switch kind {
-                    case .devices: Hexadecimal.text(of: item.name)
+                    case .tokens: Hexadecimal.text(of: item.name)
                     case .shards: String(item.shardNumber)
                     default: item.text
                     }

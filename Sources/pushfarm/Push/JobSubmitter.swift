@@ -31,7 +31,7 @@ import StoreProtocol
     /// Submits a job once, without a retry.
     func submit(_ request: SubmitJob) async throws(CommandFailure) -> SubmitJob.Reply {
         do throws(StoreError) {
-            return try await AppStore(app: app, connection: client.redis).perform(request)
+            return try await AppRedis(app: app, connection: client.redis).perform(request)
         } catch .redis(.waitAndRepeat(let error)) where error.code == "OOM" {
             return .busy(retryAfter: .seconds(1), reason: "Redis's memory is used up")
         } catch .redis(.refused(let error)) where error.message.contains("Function not found") {

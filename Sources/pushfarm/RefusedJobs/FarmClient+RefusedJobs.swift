@@ -77,7 +77,7 @@ extension FarmClient {
         let replay = Replay(
             name: JobDraft.freshID(), step: 1, selection: "refused \(id)", until: id, life: 3600,
             stream: .refused, job: job, letters: [id])
-        let store = AppStore(app: app, connection: redis)
+        let store = AppRedis(app: app, connection: redis)
         let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let reply: Replay.Reply
@@ -91,7 +91,7 @@ extension FarmClient {
             }
             guard case .full(let reason, let pause) = reply else {
                 return try await note(
-                    ["refused", job == nil ? "drop" : "retry", "\(id)", "--app", app], "")
+                    ["refused", job == nil ? "drop" : "resubmit", "\(id)", "--app", app], "")
             }
             guard ContinuousClock.now + pause < deadline else {
                 throw .temporary("\(FullReason.words(reason, app)); try again later")

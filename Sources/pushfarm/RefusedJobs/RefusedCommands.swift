@@ -15,11 +15,11 @@ struct RefusedCommand: ParsableCommand {
             Example:
               pushfarm refused list
               pushfarm refused show 1780000000123-0
-              pushfarm refused retry 1780000000123-0 --file corrected.json
+              pushfarm refused resubmit 1780000000123-0 --file corrected.json
               pushfarm refused drop 1780000000123-0
             """,
         subcommands: [
-            RefusedListCommand.self, RefusedShowCommand.self, RefusedRetryCommand.self,
+            RefusedListCommand.self, RefusedShowCommand.self, RefusedResubmitCommand.self,
             RefusedDropCommand.self,
         ],
         aliases: ["bad"])
@@ -126,9 +126,9 @@ struct RefusedJobChoice: ParsableArguments, Sendable {
     var app: String?
 }
 
-struct RefusedRetryCommand: ParsableCommand, Sendable {
+struct RefusedResubmitCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
-        commandName: "retry",
+        commandName: "resubmit",
         abstract: "Submits a refused job again, unchanged or corrected.",
         discussion: """
             In the same step, the command submits the job and deletes the job from the list
@@ -138,7 +138,7 @@ struct RefusedRetryCommand: ParsableCommand, Sendable {
 
             Example:
               pushfarm refused show 1780000000123-0 --original > job.json
-              pushfarm refused retry 1780000000123-0 --file job.json
+              pushfarm refused resubmit 1780000000123-0 --file job.json
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -155,10 +155,11 @@ struct RefusedRetryCommand: ParsableCommand, Sendable {
 
     func run() throws {
         let corrected = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
-        try common.withClient { client in try await retry(corrected, client, Console(json: common.json)) }
+        try common.withClient { client in try await resubmit(corrected, client, Console(json: common.json)) }
     }
 
-    @Loop private func retry(_ corrected: [UInt8]?, _ client: FarmClient, _ console: Console) async throws {
+    @Loop private func resubmit(_ corrected: [UInt8]?, _ client: FarmClient, _ console: Console) async throws
+    {
         let (app, refused) = try await client.refusedJob(choice.id, choice.app)
         let (job, jobID) = try await client.retriedJob(refused, corrected: corrected, app)
         if !dryRun { try await client.takeOut(refused.id, app, replacedBy: job) }

@@ -1,7 +1,7 @@
 import APNs
 import ArgumentParser
 import BinaryProtocol
-import DeviceModel
+import DeviceSimulation
 import EventLoop
 import FarmConfiguration
 import FarmLogging

@@ -9,7 +9,7 @@ struct FarmStatus: Sendable {
     var apps: [AppStatus]
     let redis: RedisInfo
     /// Firing alerts, the worst first, and the latest changes of alerts.
-    var alerts: [FarmRegistry.ActiveAlert] = []
+    var alerts: [FarmRedis.ActiveAlert] = []
     var latest: [AlertEntry] = []
     /// Redis's clock in milliseconds since 1970.
     var at: Int64 = 0
@@ -121,7 +121,7 @@ struct FarmStatus: Sendable {
     }
 
     /// The alert's text. For an alert about the age of the backlog, a text with the present age.
-    private func text(_ alert: FarmRegistry.ActiveAlert) -> String {
+    private func text(_ alert: FarmRedis.ActiveAlert) -> String {
         guard alert.isOfBacklog, let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
         else { return alert.text }
         return "\(alert.app ?? ""): the oldest push has waited \(Figures.brief(age))"
@@ -140,7 +140,7 @@ struct FarmStatus: Sendable {
 }
 
 /// A firing alert, for people.
-extension FarmRegistry.ActiveAlert {
+extension FarmRedis.ActiveAlert {
     private var alert: Alert? { Alert(id: id) }
     private var kind: String { alert?.kind.rawValue ?? id }
 

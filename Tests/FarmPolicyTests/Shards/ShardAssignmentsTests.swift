@@ -9,9 +9,9 @@ import Testing
         #expect(assignments.give([1, 2], of: "demo", to: 0) == [1, 2])
         #expect(assignments.give([2], of: "demo", to: 1) == [])
         #expect(assignments.give([1], of: "demo", to: 0) == [1])
-        #expect(assignments.holder(of: 2, app: "demo") == 0)
+        #expect(assignments.worker(serving: 2, app: "demo") == 0)
         #expect(assignments.released([2], of: "demo", by: 0) == [2])
-        #expect(assignments.holder(of: 2, app: "demo") == nil)
+        #expect(assignments.worker(serving: 2, app: "demo") == nil)
         #expect(assignments.give([2], of: "demo", to: 1) == [2])
         #expect(assignments.give([2], of: "mail", to: 0) == [2], "another app's")
     }

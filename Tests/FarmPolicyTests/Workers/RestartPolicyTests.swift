@@ -64,7 +64,7 @@ struct RestartPolicyTests {
         #expect(seconds(next, between: 500, and: 1000), "the row begins with the crash after the progress")
     }
 
-    @Test(arguments: [EndCause.kill, .orderly])
+    @Test(arguments: [EndCause.kill, .regular])
     func `forty exits caused from outside are each restarted within a second`(cause: EndCause) {
         var slot = Slot()
         for number in 0..<40 {
@@ -138,7 +138,7 @@ struct RestartPolicyTests {
         for _ in 0..<20 {
             policy.ready(at: now)
             now += .seconds(1)
-            #expect(policy.ended(.orderly, at: now, using: &random) == .start(after: .zero))
+            #expect(policy.ended(.regular, at: now, using: &random) == .start(after: .zero))
         }
         policy.ready(at: now)
         #expect(
@@ -146,12 +146,12 @@ struct RestartPolicyTests {
             "the first crash is still the first")
     }
 
-    @Test func `an orderly exit before readiness is a failed start`() {
+    @Test func `a regular exit before readiness is a failed start`() {
         var random = SplitMix(seed: 1)
         var policy = RestartPolicy()
-        for _ in 1..<policy.allowedFailedStarts { _ = policy.ended(.orderly, at: .now, using: &random) }
+        for _ in 1..<policy.allowedFailedStarts { _ = policy.ended(.regular, at: .now, using: &random) }
         #expect(
-            policy.ended(.orderly, at: .now, using: &random)
+            policy.ended(.regular, at: .now, using: &random)
                 == .giveUp(failedStarts: policy.allowedFailedStarts))
     }
 }

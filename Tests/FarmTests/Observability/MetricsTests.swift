@@ -13,7 +13,7 @@ import Testing
             Farm.Options(
                 faults: ["answer 503 share=0.05", "refuse 0.02", "latency 5ms"], lines: [Self.listen]))
         _ = try await farm.ready()
-        #expect(try farm.scrape().sum("pushfarm_pushes_total") == 0)
+        #expect(try farm.scrape().sum("pushfarm_outcomes_total") == 0)
         let good = Tokens.make(3_000)
         let bad = Tokens.make(60, start: "bad00000", seed: 2)
         let gone = Tokens.make(40, start: "dead0000", seed: 4)
@@ -29,16 +29,16 @@ import Testing
         // The settled counts equal the counts of the job records and of the ledger.
         let scrape = try await eventually("all outcomes are settled") {
             let scrape = try farm.scrape()
-            return Int(scrape.sum("pushfarm_pushes_total")) == all.count ? scrape : nil
+            return Int(scrape.sum("pushfarm_outcomes_total")) == all.count ? scrape : nil
         }
         let app = ["app": "demo"]
         #expect(
-            scrape.sums("pushfarm_pushes_total", by: "outcome", app)
+            scrape.sums("pushfarm_outcomes_total", by: "outcome", app)
                 == ["delivered": totals.delivered, "failed": totals.failed])
-        let lanes = scrape.sums("pushfarm_pushes_total", by: "lane", app)
+        let lanes = scrape.sums("pushfarm_outcomes_total", by: "lane", app)
         #expect(lanes == ["high": 1000, "bulk": all.count - 1000])
         let reasons = scrape.sums(
-            "pushfarm_pushes_total", by: "reason", ["app": "demo", "outcome": "failed"])
+            "pushfarm_outcomes_total", by: "reason", ["app": "demo", "outcome": "failed"])
         #expect(reasons == totals.reasons)
         let ledger = try farm.gateway.ledger()
         let counts = Dictionary(grouping: ledger.lines, by: \.status).mapValues(\.count)

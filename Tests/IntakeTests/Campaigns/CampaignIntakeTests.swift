@@ -199,7 +199,7 @@ import Testing
     }
 
     func job(_ id: String) async throws -> JobRecord? {
-        try await AppStore(app: "demo", connection: redis).jobRecord(of: id)
+        try await AppRedis(app: "demo", connection: redis).jobRecord(of: id)
     }
 
     /// The number of pushes in all batches.
@@ -264,6 +264,6 @@ import Testing
     }
 
     private func perform<Step: Request>(_ request: Step) async throws -> Step.Reply {
-        try await AppStore(app: "demo", connection: redis).perform(request)
+        try await AppRedis(app: "demo", connection: redis).perform(request)
     }
 }

@@ -31,25 +31,25 @@ struct BatchFuzzTests {
             maxAttempts: UInt8.random(in: 1...100, using: &random), registeredAt: time(&random))
     }
 
-    static func batch(_ random: inout SplitMix) -> (body: [UInt8], segments: [Expected]) {
+    static func batch(_ random: inout SplitMix) -> (body: [UInt8], jobParts: [Expected]) {
         var builder = BatchBuilder()
-        var segments: [Expected] = []
+        var jobParts: [Expected] = []
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let perPush = random.chance(2)
-            var segment = Expected(
+            var jobPart = Expected(
                 jobID: ["", "j", "Jöb 😀", String(repeating: "i", count: 64)].randomElement(using: &random)!,
                 options: options(&random), attempt: UInt8.random(in: 0...255, using: &random),
                 cause: ["", "ServiceUnavailable"].randomElement(using: &random)!, pushes: [])
-            let head = SegmentHead(
-                jobID: segment.jobID, options: segment.options, attempt: segment.attempt,
-                cause: segment.cause,
+            let head = JobPartHead(
+                jobID: jobPart.jobID, options: jobPart.options, attempt: jobPart.attempt,
+                cause: jobPart.cause,
                 payloadPerPush: perPush)
             let shared = perPush ? [] : random.bytes(Int.random(in: 0...40, using: &random))
             shared.withUnsafeBytes { builder.begin(head, payload: $0) }
             for _ in 0..<Int.random(in: 0...9, using: &random) {
                 let token = random.bytes(Int.random(in: 1...255, using: &random))
                 let payload = perPush ? random.bytes(Int.random(in: 0...40, using: &random)) : shared
-                segment.pushes.append((token, payload))
+                jobPart.pushes.append((token, payload))
                 token.withUnsafeBytes { token in
                     payload.withUnsafeBytes { payload in
                         if perPush {
@@ -60,19 +60,19 @@ struct BatchFuzzTests {
                     }
                 }
             }
-            if !segment.pushes.isEmpty { segments.append(segment) }
+            if !jobPart.pushes.isEmpty { jobParts.append(jobPart) }
         }
-        return (builder.finish() ?? [], segments)
+        return (builder.finish() ?? [], jobParts)
     }
 
     @Test func `decodes what was encoded`() throws {
         var random = SplitMix(seed: 1)
         for _ in 0..<400 {
-            let (body, segments) = Self.batch(&random)
-            guard !segments.isEmpty else { continue }
+            let (body, jobParts) = Self.batch(&random)
+            guard !jobParts.isEmpty else { continue }
             let batch = try Batch(decoding: body)
-            #expect(batch.segments.count == segments.count)
-            for (index, (found, expected)) in zip(batch.segments, segments).enumerated() {
+            #expect(batch.jobParts.count == jobParts.count)
+            for (index, (found, expected)) in zip(batch.jobParts, jobParts).enumerated() {
                 #expect(batch.jobID(of: index) == expected.jobID)
                 #expect(found.options == expected.options)
                 #expect(found.attempt == expected.attempt && batch.text(found.cause) == expected.cause)
@@ -80,7 +80,7 @@ struct BatchFuzzTests {
                 for (push, wanted) in zip(batch.pushes[found.pushes], expected.pushes) {
                     #expect(Array(batch.bytes[push.token]) == wanted.token)
                     #expect(Array(batch.bytes[push.payload]) == wanted.payload)
-                    #expect(Int(push.segment) == index)
+                    #expect(Int(push.jobPart) == index)
                 }
             }
         }

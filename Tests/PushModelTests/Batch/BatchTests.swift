@@ -12,7 +12,7 @@ struct BatchTests {
         return body
     }
 
-    /// A batch with two segments, written by hand according to the documented layout.
+    /// A batch with two job parts, written by hand according to the documented layout.
     static let recorded = bytes(
         hex: """
             01 0002
@@ -28,7 +28,7 @@ struct BatchTests {
             """)
 
     static func writeRecorded(_ builder: inout BatchBuilder) {
-        let first = SegmentHead(jobID: "j1", options: PushOptions())
+        let first = JobPartHead(jobID: "j1", options: PushOptions())
         Array("{}".utf8).withUnsafeBytes { builder.begin(first, payload: $0) }
         [UInt8]([0xaa, 0xbb]).withUnsafeBytes { builder.append(token: $0) }
         [UInt8]([0xcc]).withUnsafeBytes { builder.append(token: $0) }
@@ -36,7 +36,7 @@ struct BatchTests {
             pushType: .background, priority: 5, expiration: 1000, deadline: 2000, collapseID: "c",
             topic: "a.bb",
             receipts: .all, delivery: .atMostOnce, maxAttempts: 100, registeredAt: -10)
-        let second = SegmentHead(
+        let second = JobPartHead(
             jobID: "j2", options: options, attempt: 2, cause: "503", payloadPerPush: true)
         builder.begin(second, payload: UnsafeRawBufferPointer(start: nil, count: 0))
         [UInt8]([0xdd]).withUnsafeBytes { token in
@@ -50,25 +50,25 @@ struct BatchTests {
 
     @Test func `reads the recorded bytes`() throws {
         let batch = try Batch(decoding: Self.recorded)
-        #expect(batch.segments.count == 2 && batch.pushes.count == 3)
+        #expect(batch.jobParts.count == 2 && batch.pushes.count == 3)
         #expect(batch.jobID(of: 0) == "j1" && batch.jobID(of: 1) == "j2")
-        #expect(batch.segments[0].options == PushOptions())
-        #expect(batch.segments[0].attempt == 0 && batch.segments[0].cause.isEmpty)
-        #expect(batch.segments[0].pushes == 0..<2 && batch.segments[1].pushes == 2..<3)
-        #expect(batch.segments[1].attempt == 2 && batch.text(batch.segments[1].cause) == "503")
-        #expect(batch.segments[1].options.registeredAt == -10)
-        #expect(batch.segments[1].options.delivery == .atMostOnce)
+        #expect(batch.jobParts[0].options == PushOptions())
+        #expect(batch.jobParts[0].attempt == 0 && batch.jobParts[0].cause.isEmpty)
+        #expect(batch.jobParts[0].pushes == 0..<2 && batch.jobParts[1].pushes == 2..<3)
+        #expect(batch.jobParts[1].attempt == 2 && batch.text(batch.jobParts[1].cause) == "503")
+        #expect(batch.jobParts[1].options.registeredAt == -10)
+        #expect(batch.jobParts[1].options.delivery == .atMostOnce)
         #expect(batch.pushes.map { hex(batch.bytes[$0.token]) } == ["aabb", "cc", "dd"])
         #expect(batch.pushes.map { batch.text($0.payload) } == ["{}", "{}", "{ }"])
-        #expect(batch.pushes.map(\.segment) == [0, 0, 1])
+        #expect(batch.pushes.map(\.jobPart) == [0, 0, 1])
     }
 
     @Test func `a push takes 16 bytes of memory`() {
         #expect(MemoryLayout<Batch.Push>.stride == 16)
     }
 
-    @Test func `a segment without pushes is not written`() {
-        let empty = SegmentHead(jobID: "nobody", options: PushOptions())
+    @Test func `a job part without pushes is not written`() {
+        let empty = JobPartHead(jobID: "nobody", options: PushOptions())
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         var builder = BatchBuilder()
         builder.begin(empty, payload: nothing)
@@ -80,15 +80,15 @@ struct BatchTests {
         #expect(builder.finish() == nil)
     }
 
-    @Test func `copies encoded segments of another batch unchanged`() throws {
+    @Test func `copies encoded job parts of another batch unchanged`() throws {
         let batch = try Batch(decoding: Self.recorded)
         let body = Self.build { builder in
-            for segment in batch.segments {
+            for jobPart in batch.jobParts {
                 batch.bytes.withUnsafeBytes { bytes in
                     builder.append(
-                        segment: UnsafeRawBufferPointer(rebasing: bytes[segment.encoded]),
-                        tokens: segment.pushes.count, jobID: Array(bytes[segment.jobID]),
-                        isAtMostOnce: segment.options.delivery == .atMostOnce)
+                        jobPart: UnsafeRawBufferPointer(rebasing: bytes[jobPart.encoded]),
+                        tokens: jobPart.pushes.count, jobID: Array(bytes[jobPart.jobID]),
+                        isAtMostOnce: jobPart.options.delivery == .atMostOnce)
                 }
             }
         }
@@ -105,7 +105,7 @@ struct BatchTests {
     }
 
     static let impossible: [(offset: Int, value: UInt8, fault: CodecError.Fault)] = [
-        (0, 2, .version(2)), (2, 0, .value(.segments)), (4, 0, .value(.tokens)),
+        (0, 2, .version(2)), (2, 0, .value(.jobParts)), (4, 0, .value(.tokens)),
         (5, 1, .value(.flags)), (5, 2, .value(.flags)), (7, 0xff, .value(.jobID)),
         (16, 0x20, .value(.options)),
         (18, 0, .value(.maxAttempts)), (18, 101, .value(.maxAttempts)), (19, 2, .value(.priority)),
@@ -125,7 +125,7 @@ struct BatchTests {
         }
     }
 
-    @Test func `a batch without segments is refused`() {
+    @Test func `a batch without job parts is refused`() {
         #expect(throws: CodecError.self) { try Batch(decoding: [1, 0, 0]) }
     }
 }

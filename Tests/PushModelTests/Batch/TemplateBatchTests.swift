@@ -44,8 +44,8 @@ struct TemplateBatchTests {
 
     private static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    private static func head(_ job: String, _ options: PushOptions = PushOptions()) -> SegmentHead {
-        SegmentHead(jobID: job, options: options, payloadPerPush: true, hasTemplates: true)
+    private static func head(_ job: String, _ options: PushOptions = PushOptions()) -> JobPartHead {
+        JobPartHead(jobID: job, options: options, payloadPerPush: true, hasTemplates: true)
     }
 
     private static func payloads(_ batch: Batch) -> [String] { batch.pushes.map { batch.text($0.payload) } }
@@ -53,13 +53,13 @@ struct TemplateBatchTests {
     @Test func `reads the recorded bytes and renders them`() throws {
         let batch = try Batch(decoding: Self.recorded)
         #expect(Self.payloads(batch) == [#"{"xAda"}you"#, #"{"xMe"}!"#, "{}"])
-        #expect(batch.segments.map(\.pushes) == [0..<2, 2..<3] && batch.jobID(of: 1) == "j2")
-        #expect(batch.segments.map(\.hasPayloadPerPush) == [true, false])
+        #expect(batch.jobParts.map(\.pushes) == [0..<2, 2..<3] && batch.jobID(of: 1) == "j2")
+        #expect(batch.jobParts.map(\.hasPayloadPerPush) == [true, false])
         #expect(batch.pushes.map { hex(batch.bytes[$0.token]) } == ["aabb", "cc", "dd"])
         #expect(batch.bytes.first == BatchLayout.version, "the rendered batch has no templates")
     }
 
-    @Test func `a template is written once in a batch, whatever the segments`() throws {
+    @Test func `a template is written once in a batch, whatever the job parts`() throws {
         let (hello, bye) = (
             try Self.template(#"{"a":"Hi {{n|you}}"}"#), try Self.template(#"{"b":"{{n}} {{m}}"}"#)
         )
@@ -68,7 +68,7 @@ struct TemplateBatchTests {
         Self.append(&builder, token: [1], template: 7, hello.encoded, ["Ada"])
         Self.append(&builder, token: [2], template: 9, bye.encoded, ["x", "1"])
         Self.append(&builder, token: [3], template: 7, hello.encoded, [nil])
-        builder.begin(SegmentHead(jobID: "two", options: PushOptions()), payload: Self.empty)
+        builder.begin(JobPartHead(jobID: "two", options: PushOptions()), payload: Self.empty)
         [UInt8]([4]).withUnsafeBytes { builder.append(token: $0) }
         let other = PushOptions(collapseID: "c", delivery: .atMostOnce)
         builder.begin(Self.head("one", other), payload: Self.empty)
@@ -86,13 +86,13 @@ struct TemplateBatchTests {
                 #"{"a":"Hi Ada"}"#, #"{"b":"x 1"}"#, #"{"a":"Hi you"}"#, "",
                 "{\"b\":\"\(long) 2\"}",
             ])
-        #expect(batch.segments.map { batch.text($0.jobID) } == ["one", "two", "one"])
-        #expect(batch.segments[2].options == other && batch.segments[0].options == PushOptions())
+        #expect(batch.jobParts.map { batch.text($0.jobID) } == ["one", "two", "one"])
+        #expect(batch.jobParts[2].options == other && batch.jobParts[0].options == PushOptions())
     }
 
     @Test func `a batch without templates has version 1, and an old worker refuses version 2`() throws {
         var builder = BatchBuilder()
-        builder.begin(SegmentHead(jobID: "j", options: PushOptions()), payload: Self.empty)
+        builder.begin(JobPartHead(jobID: "j", options: PushOptions()), payload: Self.empty)
         [UInt8]([4]).withUnsafeBytes { builder.append(token: $0) }
         let body = builder.finish()
         #expect(body?.first == 1)

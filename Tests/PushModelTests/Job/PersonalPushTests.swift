@@ -23,12 +23,12 @@ struct PersonalPushTests {
         return Array(batch.bytes[batch.pushes[push].payload])
     }
 
-    /// The job as one batch, with one segment for each push.
+    /// The job as one batch, with one job part for each push.
     private static func batch(of job: ParsedJob) throws -> Batch? {
         var builder = BatchBuilder()
         for (number, push) in job.pushes.enumerated() {
             let options = job.details.optionNumber(of: number)
-            let head = SegmentHead(
+            let head = JobPartHead(
                 jobID: "j", options: options == 0 ? job.options : job.details.options(number: options),
                 payloadPerPush: true, hasTemplates: job.details.hasTemplates)
             builder.begin(head, payload: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -154,7 +154,7 @@ struct PersonalPushTests {
                     #""collapse_id":"own""#, "",
                 ]))
         let batch = try #require(try Self.batch(of: job))
-        let options = batch.segments.map(\.options)
+        let options = batch.jobParts.map(\.options)
         #expect(options.map(\.collapseID) == ["job", "own", "job", "job", "own", "job"])
         #expect(
             options.map(\.expiration) == [
@@ -171,12 +171,12 @@ struct PersonalPushTests {
     @Test func `pushes with payloads may have options, and a shared payload stays one template`() throws {
         let own = try JobText.parse(
             Self.job(#""id":"j""#, [#""payload":{"n":1}"#, #""payload":{"n":2},"collapse_id":"c""#]))
-        #expect(try Self.batch(of: own)?.segments.map(\.options.collapseID) == [nil, "c"])
+        #expect(try Self.batch(of: own)?.jobParts.map(\.options.collapseID) == [nil, "c"])
         #expect(try Self.payloads(own) == [#"{"n":1}"#, #"{"n":2}"#])
         let shared = try JobText.parse(Self.job(#""payload":{ "n":1}"#, [#""collapse_id":"a""#, ""]))
         #expect(shared.payload == nil && shared.details.templates.count == 1)
         #expect(try Self.payloads(shared) == [#"{ "n":1}"#, #"{ "n":1}"#])
-        #expect(try Self.batch(of: shared)?.segments.map(\.options.collapseID) == ["a", nil])
+        #expect(try Self.batch(of: shared)?.jobParts.map(\.options.collapseID) == ["a", nil])
     }
 
     @Test func `the ttl of a push counts from the start of its job`() throws {

@@ -34,7 +34,7 @@ struct ResultsEntryTests {
         with([0xdd]) { builder.append(token: $0) }
         with(second) { builder.beginExpired(jobID: $0, cause: "503", receipts: .all) }
         with([0xee]) { builder.append(token: $0) }
-        let head = SegmentHead(jobID: "j2", options: PushOptions(), attempt: 1)
+        let head = JobPartHead(jobID: "j2", options: PushOptions(), attempt: 1)
         with(Array("{}".utf8)) {
             builder.beginRetry(
                 head, payload: $0, why: .server, status: 503, reason: "ServiceUnavailable",
@@ -75,12 +75,12 @@ struct ResultsEntryTests {
         #expect(
             entry.text(expiry.cause) == "503" && expiry.receipts == .all && tokens(expiry.tokens) == ["ee"])
         #expect(retry.why == .server && retry.status == 503 && retry.retryAfterMilliseconds == 1000)
-        #expect(entry.text(retry.reason) == "ServiceUnavailable" && retry.segment.attempt == 1)
-        #expect(entry.pushes[retry.segment.pushes].map { hex(entry.bytes[$0.token]) } == ["ff"])
-        #expect(entry.pushes[retry.segment.pushes].map { entry.text($0.payload) } == ["{}"])
+        #expect(entry.text(retry.reason) == "ServiceUnavailable" && retry.jobPart.attempt == 1)
+        #expect(entry.pushes[retry.jobPart.pushes].map { hex(entry.bytes[$0.token]) } == ["ff"])
+        #expect(entry.pushes[retry.jobPart.pushes].map { entry.text($0.payload) } == ["{}"])
     }
 
-    @Test func `a segment to retry is copied into a body unchanged`() throws {
+    @Test func `a job part to retry is copied into a body unchanged`() throws {
         let entry = try ResultsEntry(decoding: Self.recorded)
         guard case .retry(let retry) = entry.items[4].result else {
             throw CodecError(fault: .value(.kind), offset: 0)
@@ -88,11 +88,11 @@ struct ResultsEntryTests {
         var builder = BatchBuilder()
         entry.bytes.withUnsafeBytes { bytes in
             builder.append(
-                segment: UnsafeRawBufferPointer(rebasing: bytes[retry.segment.encoded]), tokens: 1,
-                jobID: Array(bytes[retry.segment.jobID]), isAtMostOnce: false)
+                jobPart: UnsafeRawBufferPointer(rebasing: bytes[retry.jobPart.encoded]), tokens: 1,
+                jobID: Array(bytes[retry.jobPart.jobID]), isAtMostOnce: false)
         }
         let batch = try Batch(decoding: builder.finish() ?? [])
-        #expect(batch.jobID(of: 0) == "j2" && batch.segments[0].attempt == 1)
+        #expect(batch.jobID(of: 0) == "j2" && batch.jobParts[0].attempt == 1)
         #expect(hex(batch.bytes[batch.pushes[0].token]) == "ff")
     }
 
@@ -160,7 +160,7 @@ struct ResultsEntryTests {
                     case 1: builder.beginFailed(jobID: job, reason: "r", cause: "c", receipts: .all)
                     case 2: builder.beginExpired(jobID: job, receipts: .none)
                     default:
-                        let head = SegmentHead(
+                        let head = JobPartHead(
                             jobID: String(decoding: job, as: UTF8.self), options: options, attempt: 3,
                             cause: "c")
                         if kind == 3 {
@@ -187,9 +187,9 @@ struct ResultsEntryTests {
                 case .failed(let failure): return (1, named(failure.tokens))
                 case .expired(let expiry): return (2, named(expiry.tokens))
                 case .retry(let retry):
-                    return (3, entry.pushes[retry.segment.pushes].map { Array(bytes[$0.token]) })
+                    return (3, entry.pushes[retry.jobPart.pushes].map { Array(bytes[$0.token]) })
                 case .letter(let letter):
-                    return (4, entry.pushes[letter.segment.pushes].map { Array(bytes[$0.token]) })
+                    return (4, entry.pushes[letter.jobPart.pushes].map { Array(bytes[$0.token]) })
                 }
             }
             #expect(

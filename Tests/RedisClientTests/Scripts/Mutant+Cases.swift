@@ -105,12 +105,12 @@ extension Mutant {
         Mutant(.reclaim, "fails a suspect too early", "c.crashes >= most", "c.crashes + 1 >= most"),
         Mutant(.reclaim, "counts no crash for lost pushes", "loss == 'crash' and was_lost", "false"),
         Mutant(
-            .reclaim, "fails at unreadable batches", "not pcall(each_segment, body, function() end)",
+            .reclaim, "fails at unreadable batches", "not pcall(each_job_part, body, function() end)",
             "false"),
         Mutant(.checkout, "fails at unreadable batches", "not pcall(sum_open, counts, body, s)", "false"),
         Mutant(
-            .resume, "fails at unreadable batches", "s and body and pcall(each_segment, body,",
-            "s and body and each_segment(body,"),
+            .resume, "fails at unreadable batches", "s and body and pcall(each_job_part, body,",
+            "s and body and each_job_part(body,"),
         Mutant(.settle, "leaves an ended job quarantined", "    remove_marks(job)\n"),
         Mutant(.reclaim, "quarantines no job", "if n >= job_limit and", "if false and"),
         Mutant(.reclaim, "quarantines no batch", "return c.unsent >= unsent_limit", "return false"),

@@ -2,40 +2,40 @@ extension Mutant {
     /// Faults of the scripts for jobs that name users or devices.
     static let lookups = [
         Mutant(
-            .setAside, "sets a step's jobs aside twice",
+            .queueLookups, "queues the jobs of a step twice",
             "if step == done and last[2] == what then return 0 end",
             "if step == done then done = done - 1 end"),
-        Mutant(.setAside, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
-        Mutant(.setAside, "keeps the jobs in taken", "drop_taken(jobs, last[3])"),
+        Mutant(.queueLookups, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
+        Mutant(.queueLookups, "keeps the jobs in taken", "drop_taken(jobs, last[3])"),
         Mutant(
-            .setAside, "loses jobs", "'LRANGE', P .. 'taken', 0, jobs - 1",
+            .queueLookups, "loses jobs", "'LRANGE', P .. 'taken', 0, jobs - 1",
             "'LRANGE', P .. 'taken', 1, jobs - 1"),
         Mutant(
-            .setAside, "reverses the jobs", "call('RPUSH', P .. 'addressed', job)",
-            "call('LPUSH', P .. 'addressed', job)"),
-        Mutant(.setAside, "sets jobs aside that are not taken", "if length < jobs then", "if false then"),
-        Mutant(.takeAddressed, "reads beyond the bytes asked for", "(#reply == 2 or sum < bytes)", "true"),
-        Mutant(.takeAddressed, "tries several jobs at a time", "most = math.min(most, 1)\n"),
-        Mutant(.takeAddressed, "counts a try of the same process again", "state[3] ~= process and ", ""),
-        Mutant(.takeAddressed, "refuses poison too early", "if tries >=", "if tries + 1 >="),
+            .queueLookups, "reverses the jobs", "call('RPUSH', P .. 'lookups', job)",
+            "call('LPUSH', P .. 'lookups', job)"),
+        Mutant(.queueLookups, "queues jobs that are not taken", "if length < jobs then", "if false then"),
+        Mutant(.takeLookups, "reads beyond the bytes asked for", "(#reply == 2 or sum < bytes)", "true"),
+        Mutant(.takeLookups, "tries several jobs at a time", "most = math.min(most, 1)\n"),
+        Mutant(.takeLookups, "counts a try of the same process again", "state[3] ~= process and ", ""),
+        Mutant(.takeLookups, "refuses poison too early", "if tries >=", "if tries + 1 >="),
         Mutant(
-            .takeAddressed, "keeps poison", "local job = call('LPOP', addressed)",
-            "local job = call('LINDEX', addressed, 0)"),
-        Mutant(.takeAddressed, "keeps a whole large job", "job:sub(1, 65536)", "job"),
+            .takeLookups, "keeps poison", "local job = call('LPOP', lookups)",
+            "local job = call('LINDEX', lookups, 0)"),
+        Mutant(.takeLookups, "keeps a whole large job", "job:sub(1, 65536)", "job"),
         Mutant(
-            .takeAddressed, "does not forget tries",
+            .takeLookups, "does not forget tries",
             "elseif state[3] then\n    call('HDEL', intake, 'lookup_tries', 'lookup_tried_by')",
             "elseif state[3] then\n    tostring(1)"),
         Mutant(
-            .finishAddressed, "finishes a step twice", "if step == done then return 0 end",
+            .finishLookups, "finishes a step twice", "if step == done then return 0 end",
             "if step == done then done = done - 1 end"),
-        Mutant(.finishAddressed, "forgets its step", "call('HSET', intake, 'lookup_step', step)"),
-        Mutant(.finishAddressed, "finishes jobs that do not wait", "if length < jobs then", "if false then"),
+        Mutant(.finishLookups, "forgets its step", "call('HSET', intake, 'lookup_step', step)"),
+        Mutant(.finishLookups, "finishes jobs that do not wait", "if length < jobs then", "if false then"),
         Mutant(
-            .finishAddressed, "reverses the jobs", "call('RPUSH', KEYS[2], ARGV[i])",
+            .finishLookups, "reverses the jobs", "call('RPUSH', KEYS[2], ARGV[i])",
             "call('LPUSH', KEYS[2], ARGV[i])"),
         Mutant(
-            .finishAddressed, "does not forget tries",
+            .finishLookups, "does not forget tries",
             "step)\ncall('HDEL', intake, 'lookup_tries', 'lookup_tried_by')", "step)"),
         Mutant(.split, "hides unknown recipients", "add_number(words, 'unknown_recipients', unknown)"),
         Mutant(

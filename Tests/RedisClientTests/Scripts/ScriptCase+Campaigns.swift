@@ -82,8 +82,8 @@ extension ScriptCase {
         },
         ScriptCase("ends a campaign that an operator paused", again: .same) { fixture in
             try fixture.createCampaign(isDraft: false)
-            try fixture.perform(SetPause(.job("c", .pause), by: "me@here"))
-            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            try fixture.perform(ChangePauses(.job("c", .pause), by: "me@here"))
+            try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
             return ChangeCampaign.end(
                 "c", token: fixture.token, name: "n", as: .cancelled, reason: "", keep: 99)
         },
@@ -145,24 +145,24 @@ extension ScriptCase {
     private static let waitingSteps = [
         ScriptCase("adds nothing to a paused campaign", again: .same) { fixture in
             try fixture.runCampaign()
-            try fixture.perform(SetPause(.job("c", .pause), by: "me@here"))
+            try fixture.perform(ChangePauses(.job("c", .pause), by: "me@here"))
             return fixture.campaignStep(1)
         },
         ScriptCase("counts devices of a paused campaign", again: .other("[0]")) { fixture in
             try fixture.runCampaign()
-            try fixture.perform(SetPause(.job("c", .pause), by: "me@here"))
+            try fixture.perform(ChangePauses(.job("c", .pause), by: "me@here"))
             var request = fixture.campaignStep(1)
             request.batches = []
             return request
         },
         ScriptCase("adds nothing to a cancelled campaign", again: .same) { fixture in
             try fixture.runCampaign()
-            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
             return fixture.campaignStep(1)
         },
         ScriptCase("adds pushes until the time of a cancel", again: .other("[0]")) { fixture in
             try fixture.runCampaign()
-            try fixture.perform(SetPause(.cancel("c", from: 4_000_000_000_000, keep: 99), by: "me@here"))
+            try fixture.perform(ChangePauses(.cancel("c", from: 4_000_000_000_000, keep: 99), by: "me@here"))
             return fixture.campaignStep(1)
         },
         ScriptCase("adds nothing while the app is full", again: .same) { fixture in
@@ -196,19 +196,19 @@ extension ScriptCase {
         ScriptCase("ends a cancelled campaign and keeps the mark", again: .other("[0]")) { fixture in
             try fixture.runCampaign()
             try fixture.perform(fixture.campaignStep(1))
-            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
             return fixture.campaignEnd(2, .cancelled)
         },
         ScriptCase("does not finish a cancelled campaign as finished", again: .same) { fixture in
             try fixture.runCampaign()
-            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
             return fixture.campaignEnd(1, .finished)
         },
         ScriptCase("keeps the mark of a cancelled campaign that may add pushes", again: .other("[1, 0, 0]")) {
             fixture in
             try fixture.runCampaign()
             try fixture.perform(fixture.campaignStep(1))
-            try fixture.perform(SetPause(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
             return CancelBatches(try fixture.perform(ScanBatches()).items)
         },
     ]

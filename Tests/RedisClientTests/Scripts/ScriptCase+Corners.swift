@@ -178,7 +178,7 @@ extension ScriptCase {
             .crash(hadSent: true)
         ),
         ("restarts the count behind one suspect", "2|3|1,1,1,2,0,1,1,0|2|x..", .crash(hadSent: true)),
-        ("quarantines nothing when no job is suspect", "2|0|0,0,0,0,0,0,0,5|3|...", .unrelated),
+        ("quarantines nothing when no job is suspect", "2|0|0,0,0,0,0,0,0,5|3|...", .regular),
     ]
 
     private static func loss(_ what: String, _ state: String, _ loss: WorkerExit) -> ScriptCase {

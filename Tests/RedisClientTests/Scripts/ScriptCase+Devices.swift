@@ -175,7 +175,7 @@ extension StoreFixture {
     func floodDevices(written: Int, pending: Int, age: Int64) throws {
         let now = try redis.run("TIME").time ?? 0
         try run([
-            "HSET", "{pushfarm:demo}:device_inputs", "since", "\(now)", "minute", "\(written + pending)",
+            "HSET", "{pushfarm:demo}:device_intake", "since", "\(now)", "minute", "\(written + pending)",
             "events", "\(written)", "last_event_at", "\(now - age)", "pending_refused", "\(pending)",
             "refused", "\(written + pending)",
         ])

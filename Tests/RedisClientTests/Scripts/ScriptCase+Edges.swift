@@ -693,12 +693,12 @@ extension ScriptCase {
             _ = try fixture.report(batch, 1..<3, entry: StoreFixture.delivered("a", 2))
             return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)])
         },
-        ScriptCase("closes sent pushes of several segments", again: .any) { fixture in
+        ScriptCase("closes sent pushes of several job parts", again: .any) { fixture in
             var builder = BatchBuilder()
             for (job, delivery, count) in [
                 ("a", DeliveryGuarantee.atLeastOnce, 2), ("b", .atMostOnce, 4), ("c", .atLeastOnce, 3),
             ] {
-                let head = SegmentHead(jobID: job, options: PushOptions(delivery: delivery))
+                let head = JobPartHead(jobID: job, options: PushOptions(delivery: delivery))
                 Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
                 for token in StoreFixture.tokens(count) {
                     token.withUnsafeBytes { builder.append(token: $0) }

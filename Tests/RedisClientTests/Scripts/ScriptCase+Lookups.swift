@@ -5,25 +5,25 @@ import PushModel
 
 /// Cases of the scripts for jobs that name users or devices, and of a job whose recipients are not all known.
 extension ScriptCase {
-    static let lookups = setAside + takenForLookup + finishedLookups
+    static let lookups = queueLookups + takenForLookup + finishedLookups
 
-    private static let setAside = [
-        ScriptCase("sets the first taken jobs aside", again: .other("0")) { fixture in
+    private static let queueLookups = [
+        ScriptCase("queues the first taken jobs", again: .other("0")) { fixture in
             try fixture.take("a", "b", "c")
-            return SetAside(token: fixture.token, step: 1, jobs: 2)
+            return QueueLookups(token: fixture.token, step: 1, jobs: 2)
         },
-        ScriptCase("sets a suspect job aside", again: .other("0")) { fixture in
+        ScriptCase("queues a suspect job", again: .other("0")) { fixture in
             try fixture.take("a", "b", "c")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
-            return SetAside(token: fixture.token, step: 1, jobs: 1)
+            return QueueLookups(token: fixture.token, step: 1, jobs: 1)
         },
-        ScriptCase("sets no more jobs aside than are taken", again: .refused("error TAKEN 1")) { fixture in
+        ScriptCase("queues no more jobs than are taken", again: .refused("error TAKEN 1")) { fixture in
             try fixture.take("a")
-            return SetAside(token: fixture.token, step: 1, jobs: 2)
+            return QueueLookups(token: fixture.token, step: 1, jobs: 2)
         },
-        ScriptCase("sets jobs aside in the order of steps", again: .refused("error STEP 0")) { fixture in
+        ScriptCase("queues jobs in the order of steps", again: .refused("error STEP 0")) { fixture in
             try fixture.take("a")
-            return SetAside(token: fixture.token, step: 2, jobs: 1)
+            return QueueLookups(token: fixture.token, step: 2, jobs: 1)
         },
         ScriptCase("splits a job with unknown recipients", again: .other("[0]")) { fixture in
             try fixture.take("a", "next")
@@ -43,43 +43,43 @@ extension ScriptCase {
 
     private static let takenForLookup = [
         ScriptCase("reads waiting jobs up to the limit of jobs", again: .same) { fixture in
-            try fixture.setAside("a", "b", "c")
-            return TakeAddressed(token: fixture.token, maxJobs: 2, maxBytes: 1000)
+            try fixture.queueLookups("a", "b", "c")
+            return TakeLookups(token: fixture.token, maxJobs: 2, maxBytes: 1000)
         },
         ScriptCase("reads waiting jobs up to the limit of bytes", again: .same) { fixture in
-            try fixture.setAside("aaa", "bbb", "c")
-            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 6)
+            try fixture.queueLookups("aaa", "bbb", "c")
+            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 6)
         },
         ScriptCase("reads no waiting job when there is none", again: .same) { fixture in
-            TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 6, triedBy: "p1")
+            TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 6, triedBy: "p1")
         },
         ScriptCase("tries the first waiting job alone", again: .same) { fixture in
-            try fixture.setAside("a", "b")
-            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p1")
+            try fixture.queueLookups("a", "b")
+            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p1")
         },
         ScriptCase("counts a second process that tries the job", again: .same) { fixture in
-            try fixture.setAside("a", "b")
+            try fixture.queueLookups("a", "b")
             try fixture.tryLookup("p1")
-            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p2")
+            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p2")
         },
         ScriptCase("refuses a waiting job that three processes did not survive", again: .next) { fixture in
-            try fixture.setAside(String(repeating: "x", count: 65_540), "b")
+            try fixture.queueLookups(String(repeating: "x", count: 65_540), "b")
             for process in ["p1", "p2", "p3"] { try fixture.tryLookup(process) }
-            return TakeAddressed(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p4")
+            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p4")
         },
         ScriptCase("forgets the tries of a process that survives a look-up", again: .same) { fixture in
-            try fixture.setAside("a")
+            try fixture.queueLookups("a")
             try fixture.tryLookup("p1")
-            return TakeAddressed(token: fixture.token, maxJobs: 0, maxBytes: 1000)
+            return TakeLookups(token: fixture.token, maxJobs: 0, maxBytes: 1000)
         },
     ]
 
     private static let finishedLookups = [
         ScriptCase("puts jobs with tokens into the inbox, and refuses others", again: .other("0")) {
             fixture in
-            try fixture.setAside("a", "bad", "c", "d", "e", "f", "g")
+            try fixture.queueLookups("a", "bad", "c", "d", "e", "f", "g")
             try fixture.tryLookup("p1")
-            return FinishAddressed(
+            return FinishLookups(
                 token: fixture.token, step: 1,
                 jobs: [
                     .found(Array("A".utf8)),
@@ -88,24 +88,24 @@ extension ScriptCase {
                 ])
         },
         ScriptCase("finishes no more look-ups than jobs wait", again: .refused("error TAKEN 1")) { fixture in
-            try fixture.setAside("a")
-            return FinishAddressed(
+            try fixture.queueLookups("a")
+            return FinishLookups(
                 token: fixture.token, step: 1, jobs: [.found(Array("A".utf8)), .found(Array("B".utf8))])
         },
         ScriptCase("finishes look-ups in the order of steps", again: .refused("error STEP 0")) { fixture in
-            try fixture.setAside("a")
-            return FinishAddressed(token: fixture.token, step: 2, jobs: [.found(Array("A".utf8))])
+            try fixture.queueLookups("a")
+            return FinishLookups(token: fixture.token, step: 2, jobs: [.found(Array("A".utf8))])
         },
     ]
 }
 
 extension StoreFixture {
     /// Makes jobs wait for a look-up.
-    func setAside(_ jobs: String...) throws {
-        try run(["RPUSH", "{pushfarm:demo}:addressed"] + jobs)
+    func queueLookups(_ jobs: String...) throws {
+        try run(["RPUSH", "{pushfarm:demo}:lookups"] + jobs)
     }
 
     fileprivate func tryLookup(_ process: String) throws {
-        _ = try perform(TakeAddressed(token: token, maxJobs: 1, maxBytes: 1000, triedBy: process))
+        _ = try perform(TakeLookups(token: token, maxJobs: 1, maxBytes: 1000, triedBy: process))
     }
 }

@@ -15,11 +15,11 @@ extension ScriptCase {
 
     /// Cancels the job; `from` is the start in Unix milliseconds, or 0 for now.
     static func cancel(_ fixture: StoreFixture, _ job: String, from: Int64 = 0) throws {
-        try fixture.perform(SetPause(.cancel(job, from: from, keep: 600), by: "me@here"))
+        try fixture.perform(ChangePauses(.cancel(job, from: from, keep: 600), by: "me@here"))
     }
 
     private static func pause(_ fixture: StoreFixture, _ job: String) throws {
-        try fixture.perform(SetPause(.job(job, .pause), by: "me@here"))
+        try fixture.perform(ChangePauses(.job(job, .pause), by: "me@here"))
     }
 
     private static func ids(_ fixture: StoreFixture, _ list: String) throws -> [String] {
@@ -29,22 +29,23 @@ extension ScriptCase {
     private static let orders = [
         ScriptCase("pauses a job", again: .any) { fixture in
             try fixture.split([("a", 2)])
-            return SetPause(.job("a", .pause), by: "me@here", reason: "a typo")
+            return ChangePauses(.job("a", .pause), by: "me@here", reason: "a typo")
         },
         ScriptCase("pauses a job that is still in the inbox", again: .any) { fixture in
             try fixture.perform(PushJob(job: Array("job".utf8)))
-            return SetPause(.job("a", .quarantine), by: "me@here")
+            return ChangePauses(.job("a", .quarantine), by: "me@here")
         },
-        ScriptCase("refuses an unknown job", again: .same) { _ in SetPause(.job("a", .pause), by: "me@here")
+        ScriptCase("refuses an unknown job", again: .same) { _ in
+            ChangePauses(.job("a", .pause), by: "me@here")
         },
         ScriptCase("pauses no finished job", again: .same) { fixture in
             try fixture.redis.run("HSET", app + "job:a", "state", "finished")
-            return SetPause(.job("a", .pause), by: "me@here")
+            return ChangePauses(.job("a", .pause), by: "me@here")
         },
         ScriptCase("leaves the quarantine of a job unchanged", again: .same) { fixture in
             try fixture.split([("a", 2)])
             try fixture.quarantine("a")
-            return SetPause(.job("a", .pause), by: "me@here")
+            return ChangePauses(.job("a", .pause), by: "me@here")
         },
         ScriptCase("pauses at most a thousand jobs, and forgets those that never arrived", again: .any) {
             fixture in
@@ -54,38 +55,38 @@ extension ScriptCase {
                 marks += ["j\(number)", number == 7 ? "5 pause me" : "4000000000000 pause me"]
             }
             try fixture.run(marks)
-            return SetPause(.job("a", .pause), by: "me@here")
+            return ChangePauses(.job("a", .pause), by: "me@here")
         },
         ScriptCase("pauses at most a thousand jobs", again: .same) { fixture in
             try fixture.split([("a", 2)])
             var marks = ["HSET", app + "paused_jobs"]
             for number in 1...1000 { marks += ["j\(number)", "4000000000000 pause me"] }
             try fixture.run(marks)
-            return SetPause(.job("a", .pause), by: "me@here")
+            return ChangePauses(.job("a", .pause), by: "me@here")
         },
         ScriptCase("pauses a token", again: .any) { _ in
-            SetPause(.device([7, 8, 9], shard: 1), by: "me@here", reason: "loops")
+            ChangePauses(.token([7, 8, 9], shard: 1), by: "me@here", reason: "loops")
         },
         ScriptCase("pauses a shard", again: .any) { _ in
-            SetPause(.shard(1, .quarantine), by: "me@here", reason: "slow")
+            ChangePauses(.shard(1, .quarantine), by: "me@here", reason: "slow")
         },
         ScriptCase("resumes a shard", again: .any) { fixture in
-            try fixture.perform(SetPause(.shard(1, .pause), by: "me@here"))
-            return SetPause(.resumeShard(1), by: "me@here")
+            try fixture.perform(ChangePauses(.shard(1, .pause), by: "me@here"))
+            return ChangePauses(.resumeShard(1), by: "me@here")
         },
         ScriptCase("cancels a job", again: .any) { fixture in
             try fixture.split([("a", 2)])
-            return SetPause(.cancel("a", from: 0, keep: 600), by: "me@here")
+            return ChangePauses(.cancel("a", from: 0, keep: 600), by: "me@here")
         },
         ScriptCase("cancels a job earlier", again: .any) { fixture in
             try fixture.split([("a", 2)])
             try cancel(fixture, "a", from: 4_000_000_000_000)
-            return SetPause(.cancel("a", from: 0, keep: 600), by: "me@here")
+            return ChangePauses(.cancel("a", from: 0, keep: 600), by: "me@here")
         },
         ScriptCase("does not postpone a cancellation", again: .same) { fixture in
             try fixture.split([("a", 2)])
             try cancel(fixture, "a")
-            return SetPause(.cancel("a", from: 4_000_000_000_000, keep: 600), by: "me@here")
+            return ChangePauses(.cancel("a", from: 4_000_000_000_000, keep: 600), by: "me@here")
         },
     ]
 
@@ -134,7 +135,7 @@ extension ScriptCase {
         },
         ScriptCase("returns that a paused job waits", again: .other("[0]")) { fixture in
             try fixture.take("a", "b")
-            try fixture.perform(SetPause(.job("a", .quarantine), by: "me@here", reason: "two words"))
+            try fixture.perform(ChangePauses(.job("a", .quarantine), by: "me@here", reason: "two words"))
             return Split(
                 token: fixture.token, step: 1, dropped: 2,
                 jobs: ["a", "b"].map { Split.Job(id: $0, opens: true, submitted: 1, accepted: 1) },
@@ -200,13 +201,13 @@ extension ScriptCase {
             try fixture.split([("a", 3), ("b", 2)])
             try fixture.split(step: 2, [("c", 1)])
             try fixture.split(step: 3, [("d", 3)], shard: 2)
-            try fixture.perform(SetPause(.device(StoreFixture.tokens(1)[0], shard: 1), by: "me@here"))
+            try fixture.perform(ChangePauses(.token(StoreFixture.tokens(1)[0], shard: 1), by: "me@here"))
             return everything(fixture)
         },
         ScriptCase("finds a paused token behind payloads of single pushes", again: .any) { fixture in
             try fixture.take("a")
             var builder = BatchBuilder()
-            let head = SegmentHead(jobID: "a", options: PushOptions(), payloadPerPush: true)
+            let head = JobPartHead(jobID: "a", options: PushOptions(), payloadPerPush: true)
             Array("".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
             for token in StoreFixture.tokens(3) {
                 token.withUnsafeBytes { token in
@@ -220,12 +221,12 @@ extension ScriptCase {
                     jobs: [Split.Job(id: "a", opens: true, submitted: 3, accepted: 3)],
                     batches: [.init(shard: 1, lane: .high, tokens: 3, body: body)]))
             try fixture.perform(
-                SetPause(.device(StoreFixture.tokens(1, from: 2)[0], shard: 1), by: "me@here"))
+                ChangePauses(.token(StoreFixture.tokens(1, from: 2)[0], shard: 1), by: "me@here"))
             return everything(fixture)
         },
         ScriptCase("mistakes no payload for a paused token", again: .any) { fixture in
             try fixture.split([("a", 2)])
-            try fixture.perform(SetPause(.device(Array("{}".utf8), shard: 1), by: "me@here"))
+            try fixture.perform(ChangePauses(.token(Array("{}".utf8), shard: 1), by: "me@here"))
             return everything(fixture)
         },
     ]
@@ -254,7 +255,7 @@ extension ScriptCase {
             for (step, job) in ["a", "b"].enumerated() { try fixture.split(step: step + 1, [(job, 2)]) }
             try pause(fixture, "a")
             try fixture.quarantine("b")
-            try fixture.perform(SetPause(.device(StoreFixture.tokens(1)[0], shard: 2), by: "me@here"))
+            try fixture.perform(ChangePauses(.token(StoreFixture.tokens(1)[0], shard: 2), by: "me@here"))
             _ = try fixture.checkout()
             return ResumePaused()
         },
@@ -262,9 +263,9 @@ extension ScriptCase {
             try fixture.split([("a", 1)])
             try fixture.split(step: 2, [("b", 1)])
             try fixture.quarantine("b")
-            try fixture.perform(SetPause(.device(StoreFixture.tokens(1)[0], shard: 1), by: "me@here"))
+            try fixture.perform(ChangePauses(.token(StoreFixture.tokens(1)[0], shard: 1), by: "me@here"))
             _ = try fixture.checkout()
-            return ResumePaused(.device(StoreFixture.tokens(1)[0]))
+            return ResumePaused(.token(StoreFixture.tokens(1)[0]))
         },
         ScriptCase("cancels a paused batch whose job was cancelled", again: .other("[0, -1, 0, 0]")) {
             fixture in

@@ -83,7 +83,7 @@ extension ScriptCase {
             each("e") { builder.beginExpired(jobID: $0, cause: "late", receipts: receipts) }
             append()
         }
-        let head = SegmentHead(jobID: "r", options: PushOptions(), attempt: 1)
+        let head = JobPartHead(jobID: "r", options: PushOptions(), attempt: 1)
         Array("{}".utf8).withUnsafeBytes {
             builder.beginRetry(head, payload: $0, why: .server, status: 503, reason: "Busy")
         }

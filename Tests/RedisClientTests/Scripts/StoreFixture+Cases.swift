@@ -71,7 +71,7 @@ extension StoreFixture {
 
     /// Returns a call that reclaims the batches of `workers` in all shards. With the default `loss`, the call makes no push a
     /// suspect.
-    func reclaim(_ workers: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
+    func reclaim(_ workers: [String], _ loss: WorkerExit = .regular) -> Reclaim {
         Reclaim(.gone(workers), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
     }
 

@@ -40,8 +40,8 @@ enum Judge {
         end
         local bodies, states, places = map('batches'), map('states'), {}
 
-        -- The segments of a batch body: job, positions, whether the segment's pushes are sent at most once.
-        local function segments(body)
+        -- The job parts of a batch body: job, positions, whether the pushes of the job part are sent at most once.
+        local function job_parts(body)
             local version, n, at = struct.unpack('>BI2', body)
             local list = {}
             for i = 1, n do
@@ -77,15 +77,15 @@ enum Judge {
                 check(commas == 7, id, 'has the suspicion', suspicion)
             end
             local at, sum = 1, 0
-            for _, segment in ipairs(segments(body)) do
-                local part = positions:sub(at, at + segment[2] - 1)
-                at = at + segment[2]
+            for _, job_part in ipairs(job_parts(body)) do
+                local part = positions:sub(at, at + job_part[2] - 1)
+                at = at + job_part[2]
                 local _, dots = part:gsub('%.', '')
                 local _, shelved = part:gsub('p', '')
                 sum = sum + dots
-                add(inBatches, segment[1], dots + shelved)
-                if flies then add(inFlight, segment[1], dots) end
-                if place == 'delayed' then add(waiting, segment[1], dots) end
+                add(inBatches, job_part[1], dots + shelved)
+                if flies then add(inFlight, job_part[1], dots) end
+                if place == 'delayed' then add(waiting, job_part[1], dots) end
             end
             check(at == #positions + 1, id, 'has', #positions, 'positions and a body of', at - 1)
             check(sum == tonumber(open), id, 'says', open, 'open of', sum)
@@ -148,12 +148,12 @@ enum Judge {
                 items(f.r, function(job, n) add(inEntries, job, n) end)
             else
                 local first = 1
-                for _, segment in ipairs(segments(f.b)) do
-                    local last = first + segment[2] - 1
+                for _, job_part in ipairs(job_parts(f.b)) do
+                    local last = first + job_part[2] - 1
                     for a, b in f.p:gmatch('(%d+)%-(%d+)') do
-                        add(inEntries, segment[1], math.min(last, tonumber(b)) - math.max(first, tonumber(a)) + 1)
+                        add(inEntries, job_part[1], math.min(last, tonumber(b)) - math.max(first, tonumber(a)) + 1)
                     end
-                    check(f.k ~= 'U' or segment[3] or not f.p:find('^' .. first .. '%-'), 'unknown and at least once')
+                    check(f.k ~= 'U' or job_part[3] or not f.p:find('^' .. first .. '%-'), 'unknown and at least once')
                     first = last + 1
                 end
             end
@@ -164,7 +164,7 @@ enum Judge {
         for _, record in ipairs(call('XRANGE', P .. 'dead_letters', '-', '+')) do
             local w = record[2]
             check(w[1] == 'j' and w[3] == 'r' and w[7] == 'n' and w[9] == 'b' and #w == 10, record[1], 'is not a dead letter')
-            local list = segments(w[10])
+            local list = job_parts(w[10])
             check(#list == 1 and list[1][1] == w[2] and list[1][2] == tonumber(w[8]), record[1], 'is of another job')
             add(kept, w[2] .. ' ' .. w[4], tonumber(w[8]))
             letters, bytes = letters + tonumber(w[8]), bytes + #w[10]

@@ -12,7 +12,7 @@ final class SimulatedHost {
     private static let reclaimInterval: Int64 = 5_000_000
 
     /// How a worker ended, as its host sees it.
-    enum End { case orderly, crash, kill }
+    enum End { case regular, crash, kill }
 
     let name: String
     private(set) var workers: [SimulatedWorker] = []
@@ -85,7 +85,7 @@ final class SimulatedHost {
 
     private func loss(_ end: End, hadSent: Bool) -> WorkerExit {
         switch end {
-        case .orderly: return .unrelated
+        case .regular: return .regular
         case .crash: return .crash(hadSent: hadSent)
         case .kill:
             kills.removeAll { $0 < simulation.clock.now - 60_000_000 }
@@ -175,7 +175,7 @@ final class SimulatedHost {
         if worker.isCrashed {
             lose(worker, .crash)
         } else if worker.isGone {
-            lose(worker, .orderly)
+            lose(worker, .regular)
         }
     }
 

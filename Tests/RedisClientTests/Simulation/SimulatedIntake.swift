@@ -180,7 +180,7 @@ final class SimulatedIntake {
     }
 }
 
-/// Packs the tokens of jobs into batches of several segments.
+/// Packs the tokens of jobs into batches of several job parts.
 struct SimulatedPacker {
     private struct Kind: Hashable, Comparable {
         let due: Int64
@@ -201,7 +201,7 @@ struct SimulatedPacker {
         for (shard, tokens) in groups {
             let kind = Kind(due: job.due, lane: job.lane, shard: shard)
             var (builder, count) = open[kind] ?? (BatchBuilder(), 0)
-            let head = SegmentHead(jobID: id, options: PushOptions(delivery: job.delivery))
+            let head = JobPartHead(jobID: id, options: PushOptions(delivery: job.delivery))
             Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
             for token in tokens { token.withUnsafeBytes { builder.append(token: $0) } }
             count += tokens.count

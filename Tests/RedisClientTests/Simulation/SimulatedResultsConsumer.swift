@@ -36,7 +36,7 @@ final class SimulatedResultsConsumer {
             let batch = try Batch(decoding: body)
             for position in positions.flatMap({ Array($0) }) {
                 let push = batch.pushes[position]
-                let id = batch.jobID(of: Int(push.segment))
+                let id = batch.jobID(of: Int(push.jobPart))
                 jobs[id, default: .init(id: id)].failed += 1
                 jobs[id, default: .init(id: id)].reasons[reason.rawValue, default: 0] += 1
                 settlement.events.append(
@@ -88,14 +88,14 @@ final class SimulatedResultsConsumer {
             job.failed += item.count
             job.reasons[reason, default: 0] += item.count
             if FarmReason(rawValue: reason) == nil { settlement.responses += item.count }
-            for push in entry.pushes[letter.segment.pushes] {
+            for push in entry.pushes[letter.jobPart.pushes] {
                 settlement.events.append(
                     FarmEvent(.pushFailed, job: job.id, token: entry.bytes[push.token], reason: reason))
             }
             settlement.letters.append(
                 .init(
                     job: job.id, reason: reason, pushes: item.count,
-                    body: body(of: letter.segment, item, entry)))
+                    body: body(of: letter.jobPart, item, entry)))
         case .expired: job.expired += item.count
         case .retry(let retry):
             job.waiting += item.count
@@ -107,21 +107,21 @@ final class SimulatedResultsConsumer {
     private func retry(
         _ entry: ResultsEntry, _ item: ResultsEntry.Item, _ retry: ResultsEntry.Retry, lane: Lane
     ) -> Settlement.Retry {
-        let first = entry.pushes[retry.segment.pushes.lowerBound]
+        let first = entry.pushes[retry.jobPart.pushes.lowerBound]
         let shard = ShardHash.shard(of: Array(entry.bytes[first.token]), shards: Simulation.shards)
         return Settlement.Retry(
             shard: shard, lane: lane, delay: .milliseconds(simulation.below(20_000)), tokens: item.count,
-            body: body(of: retry.segment, item, entry))
+            body: body(of: retry.jobPart, item, entry))
     }
 
     private func body(
-        of segment: Batch.Segment, _ item: ResultsEntry.Item, _ entry: ResultsEntry
+        of jobPart: Batch.JobPart, _ item: ResultsEntry.Item, _ entry: ResultsEntry
     ) -> [UInt8] {
         var builder = BatchBuilder()
         entry.bytes.withUnsafeBytes { raw in
             builder.append(
-                segment: UnsafeRawBufferPointer(rebasing: raw[segment.encoded]), tokens: item.count,
-                jobID: Array(entry.bytes[item.jobID]), isAtMostOnce: segment.options.delivery == .atMostOnce)
+                jobPart: UnsafeRawBufferPointer(rebasing: raw[jobPart.encoded]), tokens: item.count,
+                jobID: Array(entry.bytes[item.jobID]), isAtMostOnce: jobPart.options.delivery == .atMostOnce)
         }
         return builder.finish()!
     }

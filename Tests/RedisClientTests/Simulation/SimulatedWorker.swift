@@ -177,7 +177,7 @@ final class SimulatedWorker {
                 return
             }
             let response = simulation.gateway.send(
-                token, attempt: batch.batch.segments[Int(push.segment)].attempt,
+                token, attempt: batch.batch.jobParts[Int(push.jobPart)].attempt,
                 trouble: simulation.isQuiet ? 99 : simulation.below(100), at: simulation.turn,
                 isForgotten: isRedisAnother)
             flying.append(Flying(batch: batch, position: position, response: response))
@@ -205,8 +205,8 @@ final class SimulatedWorker {
             case .throttled:
                 settle(push, .retry(.throttled, status: 429, reason: "busy", retryAfterMilliseconds: 0))
             case .unknown:
-                let segment = push.batch.batch.segments[push.batch.segment(of: push.position)]
-                let isOnce = segment.options.delivery == .atMostOnce
+                let jobPart = push.batch.batch.jobParts[push.batch.jobPart(of: push.position)]
+                let isOnce = jobPart.options.delivery == .atMostOnce
                 settle(
                     push,
                     isOnce
@@ -315,7 +315,7 @@ final class SimulatedWorker {
     private func read(_ reply: Checkout.Reply) {
         for given in reply.batches {
             guard let batch = try? Batch(decoding: given.body) else { continue }
-            if batch.segments.indices.contains(where: { simulation.isPoison(batch.jobID(of: $0)) }) {
+            if batch.jobParts.indices.contains(where: { simulation.isPoison(batch.jobID(of: $0)) }) {
                 simulation.note("\(name) is crashed by reading \(given.id)")
                 isCrashed = true
             }

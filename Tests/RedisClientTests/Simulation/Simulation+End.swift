@@ -157,7 +157,8 @@ extension Simulation {
         for fields in try events("events") {
             let kind = fields["type"] ?? ""
             kinds[kind, default: 0] += 1
-            guard kind != "job.refused", kind != "job.paused", kind != "job.resumed",
+            guard kind != "job.refused", kind != "job.paused", kind != "job.quarantined",
+                kind != "job.resumed",
                 kind != "job.cancelled"
             else { continue }
             let subject = fields["job"] ?? fields["campaign"] ?? ""

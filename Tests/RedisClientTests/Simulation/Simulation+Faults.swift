@@ -54,7 +54,7 @@ extension Simulation {
             ownCrashes += 1
             host.lose(worker, .crash)
         } else {
-            host.lose(worker, chance(70) ? .kill : .orderly)
+            host.lose(worker, chance(70) ? .kill : .regular)
         }
     }
 

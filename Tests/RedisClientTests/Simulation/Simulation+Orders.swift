@@ -15,7 +15,7 @@ extension Simulation {
         // The call may be executed even if its reply is lost. The job record shows at the end whether it was.
         jobs[number].mayBeCancelled = true
         note("an operator cancels \(id)")
-        guard try attempt(SetPause(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else {
+        guard try attempt(ChangePauses(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else {
             return
         }
         drainAndServeAgain([id], [])
@@ -26,22 +26,22 @@ extension Simulation {
             guard let job = pick(jobs), let token = pick(job.tokens) else { return }
             let shard = ShardHash.shard(of: token, shards: Self.shards)
             note("an operator pauses token \(token.prefix(2))")
-            if try attempt(SetPause(.device(token, shard: shard), by: Self.by)) != nil {
+            if try attempt(ChangePauses(.token(token, shard: shard), by: Self.by)) != nil {
                 drainAndServeAgain([], [shard])
             }
             return
         }
         guard let id = pick(jobs.compactMap(\.id)) else { return }
         note("an operator pauses \(id)")
-        let kind: SetPause.Kind = chance(50) ? .pause : .quarantine
-        if try attempt(SetPause(.job(id, kind), by: Self.by)) != nil { drainAndServeAgain([id], []) }
+        let kind: ChangePauses.Kind = chance(50) ? .pause : .quarantine
+        if try attempt(ChangePauses(.job(id, kind), by: Self.by)) != nil { drainAndServeAgain([id], []) }
     }
 
     func resume() throws {
         switch below(3) {
         case 0: if let id = pick(jobs.compactMap(\.id)) { try resume(.pausedJob(id)) }
         case 1: if let id = pick(jobs.compactMap(\.id)) { try resume(.job(id)) }
-        default: if let token = pick(try pauses(.devices)) { try resume(.device(token.name)) }
+        default: if let token = pick(try pauses(.tokens)) { try resume(.token(token.name)) }
         }
     }
 
@@ -76,7 +76,7 @@ extension Simulation {
     /// Resumes everything that operators or the farm have paused.
     func releaseAll() throws {
         for item in try pauses(.jobs) { try perform(ResumePaused(.job(item.text), limit: 1000)) }
-        for item in try pauses(.devices) { try perform(ResumePaused(.device(item.name), limit: 1000)) }
+        for item in try pauses(.tokens) { try perform(ResumePaused(.token(item.name), limit: 1000)) }
         try perform(ResumePaused(limit: 1000))
     }
 }

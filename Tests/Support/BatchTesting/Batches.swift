@@ -42,7 +42,7 @@ package enum Batches {
         var position = first
         for part in parts {
             if part.repeatsTokens { position = first }
-            let head = SegmentHead(
+            let head = JobPartHead(
                 jobID: part.job, options: part.options, attempt: part.attempt,
                 cause: part.attempt > 0 ? "before" : "",
                 payloadPerPush: part.payloadPerPush, hasTemplates: part.hasTemplate)

@@ -8,13 +8,13 @@ extension FuzzTarget {
         "control",
         words: ["\u{0}\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{4}demo", "\u{0}\u{0}\u{0}\u{0}", "redis://host/0"]
     ) { bytes throws(Violation) in
-        try check(WorkerOrder.self, bytes)
+        try check(WorkerMessage.self, bytes)
         try check(WorkerNotice.self, bytes)
-        try check(IntakeOrder.self, bytes)
+        try check(IntakeMessage.self, bytes)
         try check(IntakeNotice.self, bytes)
         try check(OperatorCommand.self, bytes)
         try check(OperatorReply.self, bytes)
-        try check(SuccessionOrder.self, bytes)
+        try check(SuccessorMessage.self, bytes)
         try check(SuccessionNotice.self, bytes)
     }
 

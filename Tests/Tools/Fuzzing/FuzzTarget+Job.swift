@@ -128,7 +128,7 @@ extension FuzzTarget {
         if job.details.hasTemplates { return try checkTemplates(of: job) }
         var builder = BatchBuilder()
         let id = job.id ?? "made-by-the-farm"
-        let head = SegmentHead(jobID: id, options: job.options, payloadPerPush: job.payload == nil)
+        let head = JobPartHead(jobID: id, options: job.options, payloadPerPush: job.payload == nil)
         job.raw.withUnsafeBytes { raw in
             job.tokenBytes.withUnsafeBytes { tokens in
                 func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { .init(rebasing: raw[range]) }
@@ -149,7 +149,7 @@ extension FuzzTarget {
             throw Violation("its batch cannot be read: \(error)")
         }
         try Violation.unless(
-            batch.segments.count == 1 && batch.segments[0].options == job.options && batch.jobID(of: 0) == id,
+            batch.jobParts.count == 1 && batch.jobParts[0].options == job.options && batch.jobID(of: 0) == id,
             "other options in its batch")
         try Violation.unless(batch.pushes.count == job.accepted, "other pushes in its batch")
         for (number, (push, wanted)) in zip(batch.pushes, job.pushes).enumerated() {
@@ -163,7 +163,7 @@ extension FuzzTarget {
     /// Checks that the pushes of a job with templates are rendered as JSON objects of an allowed size.
     private static func checkTemplates(of job: ParsedJob) throws(Violation) {
         var builder = BatchBuilder()
-        let head = SegmentHead(jobID: "a", options: job.options, payloadPerPush: true, hasTemplates: true)
+        let head = JobPartHead(jobID: "a", options: job.options, payloadPerPush: true, hasTemplates: true)
         builder.begin(head, payload: UnsafeRawBufferPointer(start: nil, count: 0))
         for (number, push) in job.pushes.enumerated() {
             let template = job.details.template(of: number)

@@ -23,7 +23,7 @@ extension FuzzTarget {
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, CheckAccounting.self, CheckAccountingPart.self,
         BeginFeedback.self, RecordIntakeCrash.self,
-        CancelBatches.self, PromoteJob.self, SetPause.self, ListDelayedOrPaused.self,
+        CancelBatches.self, PromoteJob.self, ChangePauses.self, ListDelayedOrPaused.self,
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, ResolveUnconfirmed.self,
         NoteUnsettled.self, FindDamage.self,
         ReadPushCounts.self, ReadAges.self, ReadPauses.self, ReadAppState.self, ScanStates.self,
@@ -36,7 +36,7 @@ extension FuzzTarget {
         ChangeCampaign.self, ExtendJob.self, MarkDone.self, ReadCampaign.self, LatestCampaigns.self,
         ForgetCampaigns.self, ReadStrings.self, ExpireKey.self, ReadKeyType.self,
         ReadCampaignField.self, ReadJobMarks.self,
-        SetAside.self, TakeAddressed.self, FinishAddressed.self,
+        QueueLookups.self, TakeLookups.self, FinishLookups.self,
         SubmitJob.self,
         QuarantineBatch.self, PauseApp.self, UpdateAdmission.self, PromoteDue.self, PutBack.self,
         ReadJobRecord.self, ReadInFlightShards.self,

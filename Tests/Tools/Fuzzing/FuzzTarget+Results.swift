@@ -34,8 +34,8 @@ extension ResultsEntry {
         case .delivered: []
         case .failed(let failure): [failure.reason, failure.cause]
         case .expired(let expiry): [expiry.cause]
-        case .retry(let retry): [retry.reason, retry.segment.cause]
-        case .letter(let letter): [letter.reason, letter.segment.cause]
+        case .retry(let retry): [retry.reason, retry.jobPart.cause]
+        case .letter(let letter): [letter.reason, letter.jobPart.cause]
         }
     }
 }
@@ -63,34 +63,34 @@ extension ResultsBuilder {
                 beginExpired(jobID: jobID, cause: entry.text(expiry.cause), receipts: expiry.receipts)
                 for token in entry.tokens[expiry.tokens] { append(token: part(token.range)) }
             case .retry(let retry):
-                let segment = retry.segment
+                let jobPart = retry.jobPart
                 beginRetry(
-                    head(of: item, segment, in: entry), payload: part(segment.sharedPayload), why: retry.why,
+                    head(of: item, jobPart, in: entry), payload: part(jobPart.sharedPayload), why: retry.why,
                     status: retry.status, reason: entry.text(retry.reason),
                     retryAfterMilliseconds: retry.retryAfterMilliseconds)
-                appendPushes(of: segment, in: entry, part)
+                appendPushes(of: jobPart, in: entry, part)
             case .letter(let letter):
                 beginDeadLetter(
-                    head(of: item, letter.segment, in: entry), payload: part(letter.segment.sharedPayload),
+                    head(of: item, letter.jobPart, in: entry), payload: part(letter.jobPart.sharedPayload),
                     reason: entry.text(letter.reason), status: letter.status)
-                appendPushes(of: letter.segment, in: entry, part)
+                appendPushes(of: letter.jobPart, in: entry, part)
             }
         }
     }
 
-    private func head(of item: ResultsEntry.Item, _ segment: Batch.Segment, in entry: ResultsEntry)
-        -> SegmentHead
+    private func head(of item: ResultsEntry.Item, _ jobPart: Batch.JobPart, in entry: ResultsEntry)
+        -> JobPartHead
     {
-        SegmentHead(
-            repeating: segment, jobID: entry.jobID(of: item), attempt: segment.attempt,
-            cause: entry.text(segment.cause))
+        JobPartHead(
+            repeating: jobPart, jobID: entry.jobID(of: item), attempt: jobPart.attempt,
+            cause: entry.text(jobPart.cause))
     }
 
     private mutating func appendPushes(
-        of segment: Batch.Segment, in entry: ResultsEntry, _ part: (Range<Int>) -> UnsafeRawBufferPointer
+        of jobPart: Batch.JobPart, in entry: ResultsEntry, _ part: (Range<Int>) -> UnsafeRawBufferPointer
     ) {
-        for push in entry.pushes[segment.pushes] {
-            if segment.hasPayloadPerPush {
+        for push in entry.pushes[jobPart.pushes] {
+            if jobPart.hasPayloadPerPush {
                 append(token: part(push.token), payload: part(push.payload))
             } else {
                 append(token: part(push.token))
@@ -99,6 +99,6 @@ extension ResultsBuilder {
     }
 }
 
-extension Batch.Segment {
+extension Batch.JobPart {
     fileprivate var sharedPayload: Range<Int> { hasPayloadPerPush ? 0..<0 : payload }
 }

@@ -51,6 +51,7 @@ struct CommandWordsTests {
         (["quarantine", "job", "a"], "quarantine is now pause"),
         (["release", "a"], "release is now resume (of what the farm quarantined: resume --quarantined)"),
         (["dead", "retry", "1-0"], "dead retry is now replay"), (["fsck"], "fsck is now debug fsck"),
+        (["refused", "retry", "1-0"], "refused retry is now refused resubmit"),
         (["log-level", "debug"], "log-level is now debug log-level"),
     ])
     func `an old command name gets the new name`(words: [String], says: String) {

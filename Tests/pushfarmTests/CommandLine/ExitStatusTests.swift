@@ -32,7 +32,7 @@ struct ExitStatusTests {
     }
 
     private static let wrong = [
-        "refused show x", "refused retry 1-x", "refused retry 1-0 --file /nowhere", "refused drop 1",
+        "refused show x", "refused resubmit 1-x", "refused resubmit 1-0 --file /nowhere", "refused drop 1",
         "dead show 1_0", "dead drop 1-", "replay 1-0 x-1", "pause --token zz --app a",
         "resume --token zz --app a", "find --token zz", "find --apns-id 1",
         "push --token zz --alert x --app a",

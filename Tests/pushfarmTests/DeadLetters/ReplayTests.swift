@@ -13,7 +13,7 @@ struct ReplayTests {
         _ number: Int, job: String = "old", reason: String = "BadTopic", options: PushOptions = PushOptions(),
         payloads: [String] = [], tokens: Int = 2
     ) -> DeadLetter {
-        let head = SegmentHead(
+        let head = JobPartHead(
             jobID: job, options: options, attempt: 3, cause: "c", payloadPerPush: !payloads.isEmpty)
         var builder = BatchBuilder()
         let shared = payloads.isEmpty ? Array(#"{"aps":{"alert":"é\n"}}"#.utf8) : []

@@ -24,7 +24,7 @@ enum TopFarm {
             ))
         status.at = start + Int64(second) * 1000
         status.alerts = (0..<alerts).map { number in
-            FarmRegistry.ActiveAlert(
+            FarmRedis.ActiveAlert(
                 id: "backlog_age app a\(number) ", level: 1, since: start,
                 text: "a\(number): the oldest push has waited 7 min")
         }

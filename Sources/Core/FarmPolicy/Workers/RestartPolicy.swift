@@ -98,7 +98,7 @@ package struct CrashStreak: Hashable, Sendable {
     ///   if this exit counts against no job.
     package mutating func ended(_ cause: EndCause) -> Int? {
         switch cause {
-        case .orderly: return nil
+        case .regular: return nil
         case .kill: hasKills = true
         case .crash: break
         }
@@ -117,7 +117,7 @@ package enum EndCause: Hashable, Sendable {
     /// A SIGKILL from outside: by an operator, or by the kernel when memory ran out.
     case kill
     /// A regular exit: the process finished, was asked to exit, or lost its leases.
-    case orderly
+    case regular
 }
 
 /// Counts recent SIGKILLs that this host's workers got from outside. If other workers are killed too, a kill is no sign that a

@@ -133,7 +133,7 @@ package struct ShardAssignments: Sendable {
     package init() {}
 
     /// Returns the worker that serves the shard or has not released it yet.
-    package func holder(of shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
+    package func worker(serving shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
 
     /// Whether the worker has no shard.
     package func isEmpty(_ worker: Int) -> Bool {

@@ -13,7 +13,7 @@ package struct FarmEvent: Sendable {
         /// A shard is quarantined because several workers crashed while they had pushes of this shard in flight.
         case shardQuarantined = "shard.quarantined"
         /// A binary gateway reported that it lost pushes, but this report came after the pushes were counted as delivered.
-        case gatewayLate = "gateway.late"
+        case gatewayDeliveredLost = "gateway.delivered_lost"
         /// A host runs more or fewer workers than before.
         case workersScaled = "workers.scaled"
         /// The app's `budget.max_conns` is less than the number of workers; each worker still opens one connection.
@@ -30,10 +30,11 @@ package struct FarmEvent: Sendable {
         case jobAccepted = "job.accepted"
         case jobRefused = "job.refused"
         case jobDuplicate = "job.duplicate"
-        case jobTruncated = "job.truncated"
+        case jobPushesFailed = "job.pushes_failed"
         case jobCancelled = "job.cancelled"
         case jobFinished = "job.finished"
         case jobPaused = "job.paused"
+        case jobQuarantined = "job.quarantined"
         case jobResumed = "job.resumed"
         case jobRepaired = "job.repaired"
         case jobReplayed = "job.replayed"

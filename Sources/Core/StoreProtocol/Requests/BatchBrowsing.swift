@@ -157,7 +157,7 @@ package struct ReadListEnd: Request {
         /// Jobs that the intake took and has not yet split.
         case taken
         /// Jobs whose users or devices the intake has not looked up yet.
-        case addressed
+        case lookups
         /// Batches of a shard and lane that are ready for a worker.
         case ready(shard: Int, Lane)
         /// Batches that workers of the shard checked out and have not finished.
@@ -174,7 +174,7 @@ package struct ReadListEnd: Request {
             switch list {
             case .inbox: AppKey(\.inbox)
             case .taken: AppKey(\.taken)
-            case .addressed: AppKey(\.addressed)
+            case .lookups: AppKey(\.lookups)
             case .ready(let shard, let lane): AppKey { $0.batchLists(shard)[lane == .high ? 0 : 1] }
             case .inFlight(let shard): AppKey { $0.batchLists(shard)[2] }
             case .paused: AppKey(\.paused)

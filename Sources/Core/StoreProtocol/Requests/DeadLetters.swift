@@ -9,7 +9,7 @@ package struct DeadLetter: Equatable, Sendable {
     /// The gateway's status; 0 if the gateway sent none.
     package let status: Int
     package let pushes: Int
-    /// The pushes as one segment, encoded by `BatchBuilder`.
+    /// The pushes as one job part, encoded by `BatchBuilder`.
     package let body: [UInt8]
 
     /// When the pushes were settled, in Unix milliseconds of Redis's clock.

@@ -1,11 +1,11 @@
 package import RedisProtocol
 
 /// Moves the first taken jobs to the jobs that wait for a look-up of their users or devices.
-package struct SetAside: Request {
+package struct QueueLookups: Request {
     /// Whether this call moved the jobs; false if an earlier call did this step.
     package typealias Reply = Bool
 
-    package static var script: Script? { .setAside }
+    package static var script: Script? { .queueLookups }
 
     package let words: [any CommandArgument]
 
@@ -18,7 +18,7 @@ package struct SetAside: Request {
 }
 
 /// Reads the first jobs that wait for a look-up.
-package struct TakeAddressed: Request {
+package struct TakeLookups: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of the last step of the look-ups.
         package let step: Int
@@ -28,7 +28,7 @@ package struct TakeAddressed: Request {
         package let jobs: [[UInt8]]
     }
 
-    package static var script: Script? { .takeAddressed }
+    package static var script: Script? { .takeLookups }
 
     package let words: [any CommandArgument]
 
@@ -53,7 +53,7 @@ package struct TakeAddressed: Request {
 }
 
 /// Removes the first jobs that waited for a look-up. Each job goes back to the inbox with tokens, or is refused.
-package struct FinishAddressed: Request {
+package struct FinishLookups: Request {
     package enum Job: Equatable, Sendable {
         /// The job's JSON with tokens.
         case found([UInt8])
@@ -64,7 +64,7 @@ package struct FinishAddressed: Request {
     /// Whether this call removed the jobs; false if an earlier call did this step.
     package typealias Reply = Bool
 
-    package static var script: Script? { .finishAddressed }
+    package static var script: Script? { .finishLookups }
 
     package let words: [any CommandArgument]
 

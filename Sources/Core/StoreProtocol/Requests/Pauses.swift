@@ -2,7 +2,7 @@ package import RedisProtocol
 
 /// Makes one change that an operator requests: pauses or quarantines a job or a shard, pauses a token, resumes a shard, or
 /// cancels a job.
-package struct SetPause: Request {
+package struct ChangePauses: Request {
     package enum Kind: String, Sendable {
         case pause, quarantine
     }
@@ -13,7 +13,7 @@ package struct SetPause: Request {
         /// job, Redis keeps the job's record for `keep` seconds.
         case cancel(String, from: Int64, keep: Int)
         /// Pauses a token. The values are the token's raw bytes and the number of the token's shard.
-        case device([UInt8], shard: Int)
+        case token([UInt8], shard: Int)
         case shard(Int, Kind)
         /// Resumes the shard.
         case resumeShard(Int)
@@ -60,12 +60,12 @@ package struct SetPause: Request {
     }
 }
 
-extension SetPause.Change {
+extension ChangePauses.Change {
     fileprivate var words: [any CommandArgument] {
         switch self {
         case .job(let id, let kind): ["job", id, kind.rawValue]
         case .cancel(let id, let from, let keep): ["cancel", id, from, keep]
-        case .device(let token, let shard): ["device", token, LeaseID.shard(shard)]
+        case .token(let token, let shard): ["token", token, LeaseID.shard(shard)]
         case .shard(let number, let kind): ["shard", LeaseID.shard(number), kind.rawValue]
         case .resumeShard(let number): ["resume_shard", LeaseID.shard(number)]
         }
@@ -82,7 +82,7 @@ package struct ResumePaused: Request {
         /// Jobs that this call resumed.
         package let jobs: Int
         /// Tokens that this call resumed.
-        package var devices = 0
+        package var tokens = 0
     }
 
     package enum Selection: Equatable, Sendable {
@@ -92,7 +92,7 @@ package struct ResumePaused: Request {
         /// A job that an operator paused.
         case pausedJob(String)
         /// A token, as raw bytes.
-        case device([UInt8])
+        case token([UInt8])
     }
 
     package static var script: Script? { .resume }
@@ -107,7 +107,7 @@ package struct ResumePaused: Request {
             case .all: ["", "all"]
             case .job(let id): [id, "job"]
             case .pausedJob(let id): [id, "paused"]
-            case .device(let token): [token, "device"]
+            case .token(let token): [token, "token"]
             }
         words = [ScriptKeys.prefix, limit, start, ArgumentList(subject)]
     }
@@ -117,7 +117,7 @@ package struct ResumePaused: Request {
         let (batches, next) = (try reader.integer(), try reader.integer())
         return Reply(
             batches: batches, next: next < 0 ? nil : next, jobs: try reader.integer(),
-            devices: try reader.integer())
+            tokens: try reader.integer())
     }
 }
 
@@ -175,7 +175,7 @@ package struct PromoteJob: Request {
 /// Reads which jobs, tokens or shards of an app are paused, quarantined or cancelled.
 package struct ReadPauses: Request {
     package enum Kind: Sendable, CaseIterable {
-        case jobs, devices, shards, cancels
+        case jobs, tokens, shards, cancels
     }
 
     package struct Item: Equatable, Sendable {
@@ -211,7 +211,7 @@ package struct ReadPauses: Request {
         let key =
             switch kind {
             case .jobs: AppKey(\.pausedJobs)
-            case .devices: AppKey(\.pausedTokens)
+            case .tokens: AppKey(\.pausedTokens)
             case .shards: AppKey(\.pausedShards)
             case .cancels: AppKey(\.cancels)
             }
@@ -240,7 +240,7 @@ package struct ReadPauses: Request {
         switch kind {
         case .jobs where words.count < 2: item.kind = "poison"
         case .jobs, .shards: (item.kind, item.by, item.reason) = (word(1), word(2), word(3))
-        case .devices:
+        case .tokens:
             (item.kind, item.by, item.reason) = ("quarantine", word(2), word(3))
             item.shard = Int(foreign: word(1))
         case .cancels:

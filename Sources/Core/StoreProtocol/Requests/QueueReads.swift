@@ -44,7 +44,7 @@ package struct ReadDepths: Request {
 
     package func plain(_ keys: Keys) -> [RESPCommand] {
         [
-            RESPCommand("LLEN", key: keys.addressed),
+            RESPCommand("LLEN", key: keys.lookups),
             RESPCommand("LLEN", key: keys.inbox), RESPCommand("LLEN", key: keys.taken),
             RESPCommand("ZCARD", key: keys.delayed), RESPCommand("XLEN", key: keys.results),
             RESPCommand("LLEN", key: keys.paused), RESPCommand("HGET", key: keys.load, "open"),
@@ -54,8 +54,8 @@ package struct ReadDepths: Request {
     package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         var numbers = Array(replies.dropFirst())
         guard numbers.count > 5 else { throw .unexpectedReply("\(Self.self), short") }
-        let addressed = replies.first?.integer ?? 0
-        numbers[1] = .integer((numbers[1].integer ?? 0).adding(saturating: addressed))
+        let lookups = replies.first?.integer ?? 0
+        numbers[1] = .integer((numbers[1].integer ?? 0).adding(saturating: lookups))
         // The field `open` is missing before the app's first job.
         numbers[5] = .integer(numbers[5].text.flatMap { Int64(foreign: $0) } ?? 0)
         return try Self.read(.array(numbers))

@@ -57,7 +57,7 @@ package struct Settlement: Sendable {
         /// The gateway's status; 0 if the gateway sent none.
         package var status: Int
         package var pushes: Int
-        /// The pushes as one segment, encoded by `BatchBuilder`.
+        /// The pushes as one job part, encoded by `BatchBuilder`.
         package var body: [UInt8]
 
         package init(job: String, reason: String, status: Int = 0, pushes: Int, body: [UInt8]) {

@@ -7,7 +7,7 @@
 -- Reply [inbox, taken, delayed, results, paused, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,
 --       batches, entries; the number of taken jobs includes those that wait for a look-up
 -- Fence none: the script only reads. Again the same reply.
-local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken') + call('LLEN', P .. 'addressed'),
+local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken') + call('LLEN', P .. 'lookups'),
     call('ZCARD', P .. 'delayed'), call('XLEN', P .. 'results'), call('LLEN', P .. 'paused'),
     tonumber(call('HGET', P .. 'load', 'open') or '0') or 0 }
 local n = 6

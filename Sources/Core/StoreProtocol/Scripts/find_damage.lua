@@ -17,10 +17,10 @@ local function check(key, kind)
 end
 
 local KINDS = {
-    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests', 'devices', 'devices_taken', 'addressed',
+    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests', 'devices', 'devices_taken', 'lookups',
         'campaigns', 'campaigns_taken', 'done', 'done_taken' },
     hash = { 'owners', 'intake', 'paused_jobs', 'paused_tokens', 'cancels', 'paused_shards', 'batches', 'states', 'dead_letter_counts', 'suppression',
-        'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable', 'device_inputs',
+        'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable', 'device_intake',
         'campaign_inputs', 'done_inputs' },
     zset = { 'delayed', 'jobs', 'campaign_ids' },
     stream = { 'results', 'events', 'refused', 'refused_devices', 'refused_campaigns', 'refused_done', 'dead_letters',

@@ -4,7 +4,7 @@
 -- Uses  base, events, pauses, pause_entries
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, start in ms (0: now), seconds to keep the job record,
---       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
+--       operator | token, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
 --       | resume_shard, NN
 -- Reply [1 if something changed, else 0; for a job: open, finished, expected (no job record, but the inbox contains
 --       jobs), unknown; for all: full, if there are too many pauses, else ""; the earlier note, or ""]
@@ -18,7 +18,7 @@
 local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
 local SHARDS = P .. 'paused_shards'
 
-if op == 'device' then
+if op == 'token' then
     return add_pause(PAUSED_TOKENS, name, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '), t)
 elseif op == 'shard' then
     return add_pause(SHARDS, name, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '), t)

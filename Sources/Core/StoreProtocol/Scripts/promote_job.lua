@@ -19,7 +19,7 @@ local place = string.format('%x%05x', clock[1], clock[2])
 -- Returns two maps of a batch: in the first, only the job's positions are open; in the second, only the positions of other jobs.
 local function part(s, body)
     local job_map, other_map = {}, {}
-    each_segment(body, function(owner, first, last)
+    each_job_part(body, function(owner, first, last)
         local open = s.map:sub(first, last)
         local closed = string.rep('x', last - first + 1)
         job_map[#job_map + 1] = owner == job and open or closed

@@ -17,7 +17,7 @@ local s = load_state(id)
 if not s or s.worker ~= ARGV[2] or s.deliveries ~= tonumber(ARGV[4]) then return 0 end
 local sums = {}
 local body = call('HGET', BODIES, id)
--- If the batch's segment table cannot be read either, the jobs of its pushes are unknown, so no job record is changed.
+-- If the batch's table of job parts cannot be read either, the jobs of its pushes are unknown, so no job record is changed.
 if body then pcall(sum_open, sums, body, s) end
 quarantine_batch(id, s, P .. 'in_flight:' .. nn, ARGV[5])
 add_to_records(sums, 'in_flight', -1)

@@ -14,8 +14,8 @@
 -- Fence each shard's token. OOM allowed.
 -- Again the batches are no longer assigned to the workers, and nothing happens.
 --
--- A suspect is an open position within the credit. In an at-least-once segment, the suspect is sent again and counted in the
--- job's maybe_duplicated. In an at-most-once segment, the script closes the suspect: it adds a results entry with k=U, the body
+-- A suspect is an open position within the credit. In an at-least-once job part, the suspect is sent again and counted in the
+-- job's maybe_duplicated. In an at-most-once job part, the script closes the suspect: it adds a results entry with k=U, the body
 -- and the positions.
 --
 -- Each crash counts against the batches with suspects and narrows the suspects down. After the first crash, the suspects are sent
@@ -101,7 +101,7 @@ local function sent_nothing(body, c)
         if c.crashes == 0 then c.suspect, c.alone = 0, 0 end
     elseif not sent and (loss == 'crash' or kills <= c.unsent + 1) then
         c.unsent = c.unsent + 1
-        each_segment(body, function(job) before_any_send[job] = true end)
+        each_job_part(body, function(job) before_any_send[job] = true end)
     end
     return c.unsent >= unsent_limit
 end
@@ -117,11 +117,11 @@ end
 
 local function reclaim_batch(id, s, nn)
     local body, maybe, lost, total = call('HGET', BODIES, id), {}, {}, 0
-    if not body or not pcall(each_segment, body, function() end) then
+    if not body or not pcall(each_job_part, body, function() end) then
         quarantined_batches = quarantined_batches + 1
         return quarantine_batch(id, s, P .. 'in_flight:' .. nn, 'unreadable')
     end
-    each_segment(body, function(job, first, last, flags)
+    each_job_part(body, function(job, first, last, flags)
         for p = first, math.min(last, s.granted) do
             if s.map:byte(p) == 46 then
                 total = total + 1
@@ -219,7 +219,7 @@ for job in pairs(accused_jobs) do
         if n >= job_limit and call('HSETNX', P .. 'paused_jobs', job, t) == 1 then
             count_pauses()
             call('HSET', job_record, 'paused_reason', 'poison')
-            add_event('job.paused', t, 'job', job, 'reason', 'poison', 'crashes', n)
+            add_event('job.quarantined', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job
         end
     end

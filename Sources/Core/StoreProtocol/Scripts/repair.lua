@@ -76,7 +76,7 @@ local function repair_batch(id)
     if place ~= flight_list then
         if s.worker ~= '' or s.granted > 0 then
             local maybe_sent = {}
-            each_segment(body, function(job, first, last)
+            each_job_part(body, function(job, first, last)
                 local n = count_open(s.map, first, math.min(last, s.granted))
                 if n > 0 then maybe_sent[job] = n end
             end)

@@ -68,7 +68,7 @@ if #runs > 0 then
         -- until the entry is settled.
         local open = s.worker == '' and '[.p]' or 'p'
         sums = {}
-        each_segment(call('HGET', BODIES, id), function(job, a, b)
+        each_job_part(call('HGET', BODIES, id), function(job, a, b)
             local _, before = map:sub(a, b):gsub(open, '')
             local _, after = s.map:sub(a, b):gsub(open, '')
             if before > after then sums[job] = (sums[job] or 0) + before - after end

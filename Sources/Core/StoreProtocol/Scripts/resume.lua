@@ -5,7 +5,7 @@
 -- KEYS  1 prefix
 -- ARGV  1 maximum number of paused batches to examine; 2 number of batches at the end of the list that earlier calls examined and
 --       left; 3 job, token, or ""; 4 what: all (except jobs that an operator paused), job, paused (the job, if an operator
---       paused it), device
+--       paused it), token
 -- Reply [batches put back, batches examined and left, or -1 at the end, jobs resumed, device tokens resumed]
 -- Fence none: the call that finds an id in the list moves it. OOM allowed.
 -- Again the job is no longer quarantined, and its batches are no longer paused.
@@ -15,7 +15,7 @@
 -- script resumes from the end of `paused` and puts each batch into its ready list by age, so the oldest batch is sent next.
 local most, kept, name, what, jobs, tokens = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
 local function is_paused(entry) return entry:find('^%d+ pause ') ~= nil end
-if what == 'device' then
+if what == 'token' then
     tokens = call('HDEL', PAUSED_TOKENS, name)
 elseif what ~= 'all' then
     local entry = call('HGET', PAUSED_JOBS, name)
@@ -39,9 +39,9 @@ local ids, moved, wakes = call('LRANGE', P .. 'paused', -kept - most, -kept - 1)
 for k = #ids, 1, -1 do
     local id = ids[k]
     local s, body = load_state(id), call('HGET', BODIES, id)
-    local is_meant = what == 'all' or what == 'device'
-    local isRead = s and body and pcall(each_segment, body, function(owner) is_meant = is_meant or owner == name end)
-    if isRead and is_meant and (what ~= 'device' or s.map:find('p', 1, true)) then
+    local is_meant = what == 'all' or what == 'token'
+    local isRead = s and body and pcall(each_job_part, body, function(owner) is_meant = is_meant or owner == name end)
+    if isRead and is_meant and (what ~= 'token' or s.map:find('p', 1, true)) then
         pause_positions(id, s, body)
         s.suspicion = ''
         if s.open > 0 then

@@ -3,12 +3,12 @@
 /// Swift counts the positions of pushes from 0, Redis counts them from 1.
 package struct Batch: Sendable {
     package let bytes: [UInt8]
-    package let segments: [Segment]
+    package let jobParts: [JobPart]
     /// The pushes in the order of their positions.
     package let pushes: [Push]
 
     /// Pushes of one job with the same options and history.
-    package struct Segment: Sendable {
+    package struct JobPart: Sendable {
         /// The job's id in UTF-8.
         package let jobID: Range<Int>
         package let options: PushOptions
@@ -19,11 +19,11 @@ package struct Batch: Sendable {
         package let hasPayloadPerPush: Bool
         /// Whether the payloads are templates and values, which ``TemplateExpansion`` renders.
         let hasTemplates: Bool
-        /// The payload that all pushes of the segment share; empty if each push has its own payload.
+        /// The payload that all pushes of the job part share; empty if each push has its own payload.
         package let payload: Range<Int>
-        /// The segment's range in the array of pushes.
+        /// The job part's range in the array of pushes.
         package let pushes: Range<Int>
-        /// The encoded bytes of the segment.
+        /// The encoded bytes of the job part.
         package let encoded: Range<Int>
     }
 
@@ -32,8 +32,8 @@ package struct Batch: Sendable {
         let tokenOffset: UInt32
         let payloadOffset: UInt32
         let payloadLength: UInt32
-        /// The index of the push's segment in the array of segments.
-        package let segment: UInt16
+        /// The index of the push's job part in the array of job parts.
+        package let jobPart: UInt16
         let tokenLength: UInt8
 
         package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
@@ -45,19 +45,19 @@ package struct Batch: Sendable {
     package init(decoding bytes: [UInt8]) throws(CodecError) {
         let bytes = bytes.first == BatchLayout.templateVersion ? try TemplateExpansion.expand(bytes) : bytes
         self.bytes = bytes
-        (segments, pushes) = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
+        (jobParts, pushes) = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
             try Self.decode(UnsafeRawBufferPointer(bytes), version: BatchLayout.version)
         }
     }
 
-    package func jobID(of segment: Int) -> String { text(segments[segment].jobID) }
+    package func jobID(of jobPart: Int) -> String { text(jobParts[jobPart].jobID) }
 
     package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     /// - Parameter wanted: the version that the batch must have.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, version wanted: UInt8
-    ) throws(CodecError) -> (segments: [Segment], pushes: [Push]) {
+    ) throws(CodecError) -> (jobParts: [JobPart], pushes: [Push]) {
         guard bytes.count <= Int(UInt32.max) else {
             throw CodecError(fault: .trailing, offset: Int(UInt32.max))
         }
@@ -65,29 +65,29 @@ package struct Batch: Sendable {
         let version = try reader.uint8()
         guard version == wanted else { throw CodecError(fault: .version(version), offset: 0) }
         let count = try Int(reader.uint16())
-        guard count > 0 else { throw reader.error(.segments) }
+        guard count > 0 else { throw reader.error(.jobParts) }
         var table = reader
         var tokens = 0
         for _ in 0..<count { tokens += try tableRow(&reader).tokens }
-        var segments: [Segment] = []
+        var jobParts: [JobPart] = []
         var pushes: [Push] = []
-        segments.reserveCapacity(count)
+        jobParts.reserveCapacity(count)
         // Each token has at least one byte, so the batch has at most `bytes.count` tokens. Without this limit, a corrupt table
         // could make the array reserve too much memory.
         pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)
-            let segment = try Segment(
+            let jobPart = try JobPart(
                 from: &reader, tokens: row.tokens, jobID: row.jobID, index: UInt16(index), pushes: &pushes)
-            guard (segment.options.delivery == .atMostOnce) == row.isAtMostOnce,
-                !segment.hasTemplates || version == BatchLayout.templateVersion
+            guard (jobPart.options.delivery == .atMostOnce) == row.isAtMostOnce,
+                !jobPart.hasTemplates || version == BatchLayout.templateVersion
             else {
                 throw reader.error(.flags)
             }
-            segments.append(segment)
+            jobParts.append(jobPart)
         }
         try reader.end()
-        return (segments, pushes)
+        return (jobParts, pushes)
     }
 
     /// Reads the positions of each job from the table only, as the scripts in Redis do.
@@ -123,18 +123,18 @@ package struct Batch: Sendable {
 
 /// The binary format of a batch, versions 1 and 2. All numbers are big-endian.
 ///
-///     body    := version u8 | segments u16 | table(segment)* | segment*
+///     body    := version u8 | jobParts u16 | table(jobPart)* | jobPart*
 ///     table   := tokens u16 | flags u8 | idLength u8 | job id
-///     segment := optionsLength u16 | options | payloadLength u32 | payload | push*
+///     jobPart := optionsLength u16 | options | payloadLength u32 | payload | push*
 ///     options := attempt u8 | maxAttempts u8 | priority u8 | pushType u8 | receipts u8 | flags u8
 ///                | expiration i64 | deadline i64 | registeredAt i64
 ///                | causeLength u8 | cause | collapseLength u8 | collapse id | topicLength u8 | topic
 ///     push    := tokenLength u8 | token [ | payloadLength u32 | payload ]
 ///
-/// If the flag of a number is not set, the number is written as 0. If each push has its own payload, the segment's payload is
+/// If the flag of a number is not set, the number is written as 0. If each push has its own payload, the job part's payload is
 /// empty. Redis reads only the table.
 ///
-/// A batch has version 2 if a segment has the flag `templates`. In a segment with this flag, the payload of each push has this
+/// A batch has version 2 if a job part has the flag `templates`. In a job part with this flag, the payload of each push has this
 /// format:
 ///
 ///     content := number u16 [ | template ] | value(slot)*
@@ -147,7 +147,7 @@ enum BatchLayout {
     static let templateVersion: UInt8 = 2
     /// The number that introduces a new template.
     static let newTemplate = UInt16.max
-    /// The bit in the table's flags that marks a segment as at-most-once.
+    /// The bit in the table's flags that marks a job part as at-most-once.
     static let tableAtMostOnce: UInt8 = 1
 
     static let payloadPerPush: UInt8 = 1 << 0

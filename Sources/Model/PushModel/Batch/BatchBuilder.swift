@@ -1,20 +1,20 @@
 /// Builds batches from the pushes of one or several jobs. The builder can be reused.
 ///
-/// The builder does not write a segment without pushes. When the buffers are large enough, adding a push needs no allocation.
+/// The builder does not write a job part without pushes. When the buffers are large enough, adding a push needs no allocation.
 package struct BatchBuilder: Sendable {
     private var table: [UInt8] = []
-    private var segments: [UInt8] = []
-    private var segmentCount: UInt16 = 0
+    private var jobParts: [UInt8] = []
+    private var jobPartCount: UInt16 = 0
     private var open: Open?
     /// The number of each template in the batch; the key is the template's id from the caller.
     private var templates: [Int: UInt16] = [:]
-    /// The number of pushes so far, in all segments.
+    /// The number of pushes so far, in all job parts.
     package private(set) var count = 0
 
-    /// The segment that receives new pushes.
+    /// The job part that receives new pushes.
     private struct Open {
         let tableStart: Int
-        let segmentStart: Int
+        let jobPartStart: Int
         let hasPayloadPerPush: Bool
         let hasTemplates: Bool
         var tokens: UInt16 = 0
@@ -25,29 +25,29 @@ package struct BatchBuilder: Sendable {
     package var isEmpty: Bool { count == 0 }
 
     /// The size in bytes of the batch if it were finished now.
-    package var byteCount: Int { 3 + table.count + segments.count }
+    package var byteCount: Int { 3 + table.count + jobParts.count }
 
-    /// Starts a segment whose pushes share `payload`. If the head says that each push has its own payload, `payload` must be
+    /// Starts a job part whose pushes share `payload`. If the head says that each push has its own payload, `payload` must be
     /// empty.
-    package mutating func begin(_ head: SegmentHead, payload: UnsafeRawBufferPointer) {
+    package mutating func begin(_ head: JobPartHead, payload: UnsafeRawBufferPointer) {
         close()
         open = Open(
-            tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: head.hasPayloadPerPush,
+            tableStart: table.count, jobPartStart: jobParts.count, hasPayloadPerPush: head.hasPayloadPerPush,
             hasTemplates: head.hasTemplates)
         writeTable(jobID: head.jobID, isAtMostOnce: head.isAtMostOnce)
-        head.write(payload: payload, to: &segments)
+        head.write(payload: payload, to: &jobParts)
     }
 
-    /// Adds a push with the payload of its segment.
+    /// Adds a push with the payload of its job part.
     package mutating func append(token: UnsafeRawBufferPointer) {
         countPush(withPayload: false)
-        SegmentHead.write(token: token, to: &segments)
+        JobPartHead.write(token: token, to: &jobParts)
     }
 
     /// Adds a push with its own payload.
     package mutating func append(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
         countPush(withPayload: true)
-        SegmentHead.write(token: token, payload: payload, to: &segments)
+        JobPartHead.write(token: token, payload: payload, to: &jobParts)
     }
 
     /// Whether the batch contains the template with this id.
@@ -65,29 +65,29 @@ package struct BatchBuilder: Sendable {
     ) {
         countPush(withPayload: true, withTemplate: true)
         let known = templates[id]
-        SegmentHead.write(token: token, to: &segments)
-        segments.appendBigEndian(UInt32(2 + (known == nil ? template.count : 0) + values.count))
-        segments.appendBigEndian(known ?? BatchLayout.newTemplate)
+        JobPartHead.write(token: token, to: &jobParts)
+        jobParts.appendBigEndian(UInt32(2 + (known == nil ? template.count : 0) + values.count))
+        jobParts.appendBigEndian(known ?? BatchLayout.newTemplate)
         if known == nil {
             precondition(
                 templates.count < Int(BatchLayout.newTemplate), "a batch holds at most 65,535 templates")
             templates[id] = UInt16(templates.count)
-            segments.append(contentsOf: template)
+            jobParts.append(contentsOf: template)
         }
-        segments.append(contentsOf: values)
+        jobParts.append(contentsOf: values)
     }
 
-    /// Adds a complete encoded segment without templates, from another batch or from a results entry.
+    /// Adds a complete encoded job part without templates, from another batch or from a results entry.
     package mutating func append(
-        segment: UnsafeRawBufferPointer, tokens: Int, jobID: [UInt8], isAtMostOnce: Bool
+        jobPart: UnsafeRawBufferPointer, tokens: Int, jobID: [UInt8], isAtMostOnce: Bool
     ) {
         close()
-        precondition((1...Int(UInt16.max)).contains(tokens), "a segment holds 1 to 65,535 pushes")
+        precondition((1...Int(UInt16.max)).contains(tokens), "a job part holds 1 to 65,535 pushes")
         open = Open(
-            tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: false,
+            tableStart: table.count, jobPartStart: jobParts.count, hasPayloadPerPush: false,
             hasTemplates: false, tokens: UInt16(tokens))
         writeTable(jobID: jobID, isAtMostOnce: isAtMostOnce)
-        segments.append(contentsOf: segment)
+        jobParts.append(contentsOf: jobPart)
         count += tokens
         close()
     }
@@ -99,9 +99,9 @@ package struct BatchBuilder: Sendable {
         var body: [UInt8] = []
         body.reserveCapacity(byteCount)
         body.append(templates.isEmpty ? BatchLayout.version : BatchLayout.templateVersion)
-        body.appendBigEndian(segmentCount)
+        body.appendBigEndian(jobPartCount)
         body.append(contentsOf: table)
-        body.append(contentsOf: segments)
+        body.append(contentsOf: jobParts)
         removeAll()
         return body
     }
@@ -109,8 +109,8 @@ package struct BatchBuilder: Sendable {
     /// Removes all pushes and keeps the buffers.
     package mutating func removeAll() {
         table.removeAll(keepingCapacity: true)
-        segments.removeAll(keepingCapacity: true)
-        segmentCount = 0
+        jobParts.removeAll(keepingCapacity: true)
+        jobPartCount = 0
         count = 0
         open = nil
         templates.removeAll(keepingCapacity: true)
@@ -126,7 +126,7 @@ package struct BatchBuilder: Sendable {
         guard let tokens = open?.tokens, tokens < .max, open?.hasPayloadPerPush == withPayload,
             open?.hasTemplates == withTemplate
         else {
-            preconditionFailure("no segment is open for this push, or it is full, or of the other kind")
+            preconditionFailure("no job part is open for this push, or it is full, or of the other kind")
         }
         open?.tokens = tokens + 1
         count += 1
@@ -137,11 +137,11 @@ package struct BatchBuilder: Sendable {
         self.open = nil
         guard open.tokens > 0 else {
             table.removeSubrange(open.tableStart...)
-            segments.removeSubrange(open.segmentStart...)
+            jobParts.removeSubrange(open.jobPartStart...)
             return
         }
-        precondition(segmentCount < .max, "a batch holds at most 65,535 segments")
-        segmentCount += 1
+        precondition(jobPartCount < .max, "a batch holds at most 65,535 job parts")
+        jobPartCount += 1
         table.putBigEndian(open.tokens, at: open.tableStart)
     }
 }

@@ -1,6 +1,6 @@
 /// Renders the payloads of a batch with templates: converts a batch of version 2 into a batch of version 1.
 ///
-/// The new batch has the same segments and positions. In a segment that had templates, each push has its own payload.
+/// The new batch has the same job parts and positions. In a job part that had templates, each push has its own payload.
 struct TemplateExpansion {
     /// The maximum size in bytes of all rendered payloads. The farm writes at most 256 payloads into a batch, so only a damaged
     /// batch exceeds this limit.
@@ -23,18 +23,18 @@ struct TemplateExpansion {
     }
 
     private mutating func run() throws(CodecError) -> [UInt8] {
-        let (segments, pushes) = try Batch.decode(bytes, version: BatchLayout.templateVersion)
-        guard segments.contains(where: \.hasTemplates) else {
+        let (jobParts, pushes) = try Batch.decode(bytes, version: BatchLayout.templateVersion)
+        guard jobParts.contains(where: \.hasTemplates) else {
             throw CodecError(fault: .version(BatchLayout.templateVersion), offset: 0)
         }
-        for segment in segments {
-            if segment.hasTemplates {
-                try render(segment, pushes[segment.pushes])
+        for jobPart in jobParts {
+            if jobPart.hasTemplates {
+                try render(jobPart, pushes[jobPart.pushes])
             } else {
                 builder.append(
-                    segment: part(segment.encoded), tokens: segment.pushes.count,
-                    jobID: Array(part(segment.jobID)),
-                    isAtMostOnce: segment.options.delivery == .atMostOnce)
+                    jobPart: part(jobPart.encoded), tokens: jobPart.pushes.count,
+                    jobID: Array(part(jobPart.jobID)),
+                    isAtMostOnce: jobPart.options.delivery == .atMostOnce)
             }
         }
         guard let body = builder.finish() else { preconditionFailure("a decoded batch without pushes") }
@@ -42,12 +42,12 @@ struct TemplateExpansion {
     }
 
     private mutating func render(
-        _ segment: Batch.Segment, _ pushes: ArraySlice<Batch.Push>
+        _ jobPart: Batch.JobPart, _ pushes: ArraySlice<Batch.Push>
     ) throws(CodecError) {
         func text(_ range: Range<Int>) -> String { String(decoding: part(range), as: UTF8.self) }
-        let head = SegmentHead(
-            repeating: segment, jobID: text(segment.jobID), attempt: segment.attempt,
-            cause: text(segment.cause))
+        let head = JobPartHead(
+            repeating: jobPart, jobID: text(jobPart.jobID), attempt: jobPart.attempt,
+            cause: text(jobPart.cause))
         builder.begin(head, payload: UnsafeRawBufferPointer(start: nil, count: 0))
         for push in pushes {
             try render(push.payload)

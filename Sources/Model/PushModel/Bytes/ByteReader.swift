@@ -99,8 +99,8 @@ package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package enum Field: String, Sendable {
-        case segments, tokens, flags, jobID, options, priority, pushType, receipts, maxAttempts, expiration
-        case deadline, registeredAt, collapseID, topic, payload, token, kind, count, switches, why, segment
+        case jobParts, tokens, flags, jobID, options, priority, pushType, receipts, maxAttempts, expiration
+        case deadline, registeredAt, collapseID, topic, payload, token, kind, count, switches, why, jobPart
         case template, values
     }
 

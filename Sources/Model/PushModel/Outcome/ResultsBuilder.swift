@@ -17,7 +17,7 @@ package struct ResultsBuilder: Sendable {
         let kind: ResultsKind
         let start: Int
         let countOffset: Int
-        /// The offset of the segment's length, in items with a segment.
+        /// The offset of the job part's length, in items with a job part.
         var lengthOffset = 0
         /// Whether the item contains tokens (`namesTokens`), and whether each push has its own payload (`hasPayloads`).
         var namesTokens = true
@@ -73,7 +73,7 @@ package struct ResultsBuilder: Sendable {
 
     /// Starts an item of pushes to be retried. `head` contains the history of their attempts.
     package mutating func beginRetry(
-        _ head: SegmentHead, payload: UnsafeRawBufferPointer, why: RetryCause, status: UInt16 = 0,
+        _ head: JobPartHead, payload: UnsafeRawBufferPointer, why: RetryCause, status: UInt16 = 0,
         reason: String = "", retryAfterMilliseconds: UInt32 = 0
     ) {
         head.jobID.withUnsafeBytes { begin(.retry, $0) }
@@ -92,7 +92,7 @@ package struct ResultsBuilder: Sendable {
     ///
     /// - Parameter reason: the reason of the failure, cut at 255 bytes.
     package mutating func beginDeadLetter(
-        _ head: SegmentHead, payload: UnsafeRawBufferPointer, reason: String, status: UInt16 = 0
+        _ head: JobPartHead, payload: UnsafeRawBufferPointer, reason: String, status: UInt16 = 0
     ) {
         head.jobID.withUnsafeBytes { begin(.letter, $0) }
         open?.hasPayloads = head.hasPayloadPerPush
@@ -112,7 +112,7 @@ package struct ResultsBuilder: Sendable {
             if marksDelivered { appendMark(of: token) }
             return
         }
-        SegmentHead.write(token: token, to: &bytes)
+        JobPartHead.write(token: token, to: &bytes)
         if item.kind == .failed { bytes.appendBigEndian(timestamp) }
     }
 
@@ -127,7 +127,7 @@ package struct ResultsBuilder: Sendable {
     /// Adds a push with its own payload to an open item of retries or dead letters.
     package mutating func append(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
         _ = countPush(withPayload: true)
-        SegmentHead.write(token: token, payload: payload, to: &bytes)
+        JobPartHead.write(token: token, payload: payload, to: &bytes)
     }
 
     /// Returns the entry of all pushes so far and empties the builder. Nil if there are no pushes.

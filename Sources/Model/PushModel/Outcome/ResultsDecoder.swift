@@ -141,23 +141,23 @@ struct ResultsDecoder {
         let wait = try reader.uint32()
         return ResultsEntry.Retry(
             why: why, status: status, reason: reason, retryAfterMilliseconds: wait,
-            segment: try segment(count, jobID: jobID))
+            jobPart: try jobPart(count, jobID: jobID))
     }
 
     private mutating func letter(_ count: Int, jobID: Range<Int>) throws(CodecError) -> ResultsEntry.Letter {
         let status = try reader.uint16()
         let reason = try reader.shortRange()
         return ResultsEntry.Letter(
-            reason: reason, status: status, segment: try segment(count, jobID: jobID))
+            reason: reason, status: status, jobPart: try jobPart(count, jobID: jobID))
     }
 
-    private mutating func segment(_ count: Int, jobID: Range<Int>) throws(CodecError) -> Batch.Segment {
+    private mutating func jobPart(_ count: Int, jobID: Range<Int>) throws(CodecError) -> Batch.JobPart {
         let length = try Int(reader.uint32())
         let start = reader.offset
-        let segment = try Batch.Segment(
+        let jobPart = try Batch.JobPart(
             from: &reader, tokens: count, jobID: jobID, index: 0, pushes: &done.pushes)
-        guard reader.offset - start == length, !segment.hasTemplates else { throw reader.error(.segment) }
-        return segment
+        guard reader.offset - start == length, !jobPart.hasTemplates else { throw reader.error(.jobPart) }
+        return jobPart
     }
 
     private mutating func receipts() throws(CodecError) -> Receipts {

@@ -8,15 +8,15 @@
 ///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16
 ///              | dead u8 | if it is 2: scopeLength u8 | scope | unknown u8 | receipts u8 | count × (tokenLength u8 | token | timestamp i64)
 ///     'E'   := causeLength u8 | cause | receipts u8 | count × (tokenLength u8 | token)
-///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | segmentLength u32
-///              | a segment of `count` pushes as in a ``Batch``
-///     'L'   := status u16 | reasonLength u8 | reason | segmentLength u32 | a segment as above
+///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | jobPartLength u32
+///              | a jobPart of `count` pushes as in a ``Batch``
+///     'L'   := status u16 | reasonLength u8 | reason | jobPartLength u32 | a jobPart as above
 package struct ResultsEntry: Sendable {
     package let bytes: [UInt8]
     package let items: [Item]
-    /// The tokens of all items, except items that contain no tokens and items that contain a segment.
+    /// The tokens of all items, except items that contain no tokens and items that contain a job part.
     package let tokens: [Token]
-    /// The pushes of all items that contain a segment.
+    /// The pushes of all items that contain a job part.
     package let pushes: [Batch.Push]
     /// Items that ``init(salvaging:)`` could not read; empty after a strict decoding.
     package let unreadable: [UnreadableItem]
@@ -81,9 +81,9 @@ package struct ResultsEntry: Sendable {
         package let reason: Range<Int>
         /// The gateway's Retry-After in milliseconds; 0 if the gateway sent no Retry-After.
         package let retryAfterMilliseconds: UInt32
-        /// The segment to send again. The number of attempts in the segment includes the last attempt. The bytes of the segment's
-        /// range `encoded` are copied into a batch unchanged.
-        package let segment: Batch.Segment
+        /// The job part to send again. The number of attempts in the job part includes the last attempt. The bytes of the job
+        /// part's range `encoded` are copied into a batch unchanged.
+        package let jobPart: Batch.JobPart
     }
 
     package struct Letter: Sendable {
@@ -91,9 +91,9 @@ package struct ResultsEntry: Sendable {
         package let reason: Range<Int>
         /// The status of the gateway's response; 0 if the failure has no status.
         package let status: UInt16
-        /// The segment of the dead letters. The cause in the segment is the last failure. The bytes of the segment's range
+        /// The job part of the dead letters. The cause in the job part is the last failure. The bytes of the job part's range
         /// `encoded` are copied into a batch unchanged.
-        package let segment: Batch.Segment
+        package let jobPart: Batch.JobPart
     }
 
     package struct Token: Hashable, Sendable {

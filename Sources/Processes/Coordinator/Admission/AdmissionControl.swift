@@ -8,7 +8,7 @@ import StoreProtocol
 ///
 /// If several hosts have an app, each of these hosts updates the app's admission, and the repeated updates do no harm.
 @Loop final class AdmissionControl {
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let shards: Int
     private let log: Logger
     private var policy = AdmissionPolicy()
@@ -30,7 +30,7 @@ import StoreProtocol
     /// Milliseconds between two checks that Redis still has the functions for producers.
     private static let readingInterval: UInt64 = 10_000
 
-    init(_ registry: FarmRegistry, shards: Int, log: Logger) {
+    init(_ registry: FarmRedis, shards: Int, log: Logger) {
         (self.registry, self.shards, self.log) = (registry, shards, log)
     }
 

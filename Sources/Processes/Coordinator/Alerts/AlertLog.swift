@@ -59,7 +59,7 @@ struct AlertMessage: Equatable, Sendable {
 
 /// Writes alerts to Redis in the order in which they fired or cleared. Alerts are queued during a Redis outage.
 @Loop final class AlertLog {
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let host: String
     private let log: Logger
     /// Called after an alert of an app was written to Redis; reports the alert to the app's producers.
@@ -72,7 +72,7 @@ struct AlertMessage: Equatable, Sendable {
     private static let most = 1000
 
     init(
-        _ registry: FarmRegistry, host: String, log: Logger,
+        _ registry: FarmRedis, host: String, log: Logger,
         notifyApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
         (self.registry, self.host, self.log, self.notifyApp) = (registry, host, log, notifyApp)
@@ -104,7 +104,7 @@ struct AlertMessage: Equatable, Sendable {
 
     /// - Returns: false if Redis failed temporarily, so that the alert must be written again.
     private func writeNow(_ message: AlertMessage) async -> Bool {
-        let alert = FarmRegistry.ActiveAlert(
+        let alert = FarmRedis.ActiveAlert(
             id: message.alert.id, level: message.level, since: message.since, text: message.text)
         do throws(RedisError) {
             let isNew = try await registry.write(alert, isCleared: message.what == .cleared, sender: host)

@@ -10,7 +10,7 @@ import Web
 /// Sends and records the alerts that ``AlertEvaluator`` fires or clears, for the scopes of this host.
 @Loop final class AlertMonitor {
     private(set) var evaluator: AlertEvaluator
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let host: String
     private let log: Logger
     private let command: AlertQueue
@@ -22,7 +22,7 @@ import Web
     private var isAdopting = false
 
     init(
-        _ settings: AlertSettings, host: String, registry: FarmRegistry, log: Logger,
+        _ settings: AlertSettings, host: String, registry: FarmRedis, log: Logger,
         notifyApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
         (self.registry, self.host, self.log) = (registry, host, log)
@@ -63,7 +63,7 @@ import Web
 
     /// Clears an alert whose app or host no longer exists. Writes this to Redis and to the app's events, but sends no
     /// notification.
-    func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
+    func clearOrphan(_ alert: Alert, _ raised: FarmRedis.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(
                 what: .cleared, alert: alert, level: raised.level, text: raised.text, since: raised.since,

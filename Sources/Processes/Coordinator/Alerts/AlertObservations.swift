@@ -51,7 +51,7 @@ import FarmPolicy
         for slot in context.fleet.presentSlots(of: context.shards.placement.size) {
             let isBad =
                 slot.child.state == .failed || slot.child.state == .backingOff
-                || context.crashes.isInCrashLoop(slot.index, at: now)
+                || context.workerEnds.isInCrashLoop(slot.index, at: now)
             let text =
                 slot.child.state == .failed
                 ? "worker \(slot.index) of \(context.host) was given up"

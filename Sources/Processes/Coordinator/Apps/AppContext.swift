@@ -20,12 +20,12 @@ struct SharedAppContext {
     var nonce = ""
     /// The nonce of the predecessor's leases; empty if the predecessor is unknown.
     var predecessor = ""
-    var notifyWorkers: @Loop (WorkerOrder) -> Void = { _ in }
-    var notifyIntake: @Loop (IntakeOrder) -> Void = { _ in }
+    var notifyWorkers: @Loop (WorkerMessage) -> Void = { _ in }
+    var notifyIntake: @Loop (IntakeMessage) -> Void = { _ in }
     /// Notifies the workers of this host that shards have batches.
     var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void = { _, _ in }
-    /// Sends an order to a worker that is ready, and returns the worker's name; nil if no worker is ready.
-    var orderWorker: @Loop (WorkerOrder) -> String? = { _ in nil }
+    /// Sends a message to a worker that is ready, and returns the worker's name; nil if no worker is ready.
+    var notifyOneWorker: @Loop (WorkerMessage) -> String? = { _ in nil }
     /// Names of the workers that may have checked out batches.
     var liveWorkers: @Loop () -> [String] = { [] }
 }
@@ -33,8 +33,8 @@ struct SharedAppContext {
 /// The state and services that all parts of a coordinator's work for one app share.
 @Loop final class AppContext {
     let name: String
-    let services: SharedAppContext
-    let store: AppStore
+    let shared: SharedAppContext
+    let store: AppRedis
     /// A logger that adds the app's name to every line.
     let log: Logger
     var retention: Retention
@@ -48,19 +48,19 @@ struct SharedAppContext {
     /// Called when batches were delayed, with the time until the first batch is due. ``Promoter`` sets this callback.
     var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
-    init(_ name: String, _ services: SharedAppContext) {
-        (self.name, self.services, retention) = (name, services, services.retention)
-        store = AppStore(app: name, connection: services.redis)
-        shardsReady = { services.shardsReady(name, $0) }
-        var log = services.log
+    init(_ name: String, _ shared: SharedAppContext) {
+        (self.name, self.shared, retention) = (name, shared, shared.retention)
+        store = AppRedis(app: name, connection: shared.redis)
+        shardsReady = { shared.shardsReady(name, $0) }
+        var log = shared.log
         log[metadataKey: "app"] = "\(name)"
         self.log = log
     }
 
-    var host: String { services.host }
+    var host: String { shared.host }
     /// The farm's number of shards.
-    var shards: Int { services.shards }
+    var shards: Int { shared.shards }
     var keys: Keys { store.keys }
     /// Redis's clock, which decides whether the deadline of a push has passed.
-    var clock: RedisClock { services.redis.clock }
+    var clock: RedisClock { shared.redis.clock }
 }

@@ -10,7 +10,7 @@ import StoreProtocol
 @Loop final class AppCredentials {
     let files: CredentialFiles
     private let context: AppContext
-    private let orderMaker: AppOrderMaker
+    private let messageMaker: AppMessageMaker
     private var state = CredentialState()
     private var isRenewing = false
     private var isContinuing = false
@@ -25,26 +25,26 @@ import StoreProtocol
     init(_ configuration: AppConfiguration, _ context: AppContext) {
         self.context = context
         rateLimit = AppRateLimit(context)
-        let registry = FarmRegistry(connection: context.services.redis)
+        let registry = FarmRedis(connection: context.shared.redis)
         files = CredentialFiles(configuration, registry: registry, log: context.log)
-        orderMaker = AppOrderMaker(files, rateLimit, context)
+        messageMaker = AppMessageMaker(files, rateLimit, context)
     }
 
     /// The number of workers of this host. The workers share the host's connections to a gateway.
     var workers: Int {
-        get { orderMaker.workers }
+        get { messageMaker.workers }
         set {
-            guard newValue != orderMaker.workers else { return }
-            orderMaker.workers = newValue
+            guard newValue != messageMaker.workers else { return }
+            messageMaker.workers = newValue
             sendSetup()
         }
     }
 
     private var name: String { context.name }
-    private var store: AppStore { context.store }
+    private var store: AppRedis { context.store }
     private var log: Logger { context.log }
 
-    private func notifyWorkers(_ order: WorkerOrder) { context.services.notifyWorkers(order) }
+    private func notifyWorkers(_ message: WorkerMessage) { context.shared.notifyWorkers(message) }
 
     // MARK: Start and change
 
@@ -69,9 +69,9 @@ import StoreProtocol
         if await files.refreshToken() == .refused { await pause(refusedTwice) }
     }
 
-    /// The orders about the app for a worker that starts.
-    var orders: [WorkerOrder] {
-        orderMaker.orders(generation: state.generation, isPaused: pauseReason != nil)
+    /// The messages about the app for a worker that starts.
+    var messages: [WorkerMessage] {
+        messageMaker.messages(generation: state.generation, isPaused: pauseReason != nil)
     }
 
     /// Applies the app's changed configuration after a reload.
@@ -114,7 +114,7 @@ import StoreProtocol
         case .renewed:
             guard let token = files.token else { return }
             state.renewed()
-            notifyWorkers(orderMaker.provider(token, generation: state.generation, reconnects: false))
+            notifyWorkers(messageMaker.provider(token, generation: state.generation, reconnects: false))
         }
     }
 
@@ -178,14 +178,14 @@ import StoreProtocol
     /// Sends the workers the credentials, so that they send again, with new connections.
     private func sendAgain() {
         if let token = files.token {
-            notifyWorkers(orderMaker.provider(token, generation: state.generation, reconnects: true))
+            notifyWorkers(messageMaker.provider(token, generation: state.generation, reconnects: true))
         } else {
             sendSetup()
         }
     }
 
     private func sendSetup() {
-        if let setup = orderMaker.setup(generation: state.generation) { notifyWorkers(.app(setup)) }
+        if let setup = messageMaker.setup(generation: state.generation) { notifyWorkers(.app(setup)) }
     }
 
     private func pause(_ reason: String) async {

@@ -24,7 +24,7 @@ import StoreProtocol
     /// Reclaims batches that, according to Redis, are checked out by workers that no longer run. Such batches exist,
     /// for example, after Redis has lost its latest writes.
     func reclaimUnknownBatches() async {
-        _ = await reclaim({ .allBut(context.services.liveWorkers()) }, shards: owned)
+        _ = await reclaim({ .allBut(context.shared.liveWorkers()) }, shards: owned)
     }
 
     /// Whether a worker may check out batches. False if the worker started after the beginning of a reclaim that still
@@ -71,7 +71,7 @@ import StoreProtocol
     }
 
     private var owned: [(number: Int, token: FenceToken)] {
-        leases.held.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
+        leases.machine.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
     }
 
     /// Splits the shards into portions, so that no call blocks Redis for long.
@@ -85,7 +85,7 @@ import StoreProtocol
     ///   start during the previous call.
     /// - Returns: false if Redis failed temporarily.
     func reclaim(
-        _ workers: @Loop () -> Reclaim.Workers, _ exit: WorkerExit = .unrelated,
+        _ workers: @Loop () -> Reclaim.Workers, _ exit: WorkerExit = .regular,
         shards: [(number: Int, token: FenceToken)]
     ) async -> Bool {
         for portion in Self.portions(shards) {
@@ -97,7 +97,7 @@ import StoreProtocol
                 // If this host has released a lease during the call, Redis rejects the lease's token, as expected. Only
                 // the rejection of a token that this host still has means that another host has taken the lease.
                 if portion.contains(where: { shard in
-                    reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
+                    reply.fenced.contains(shard.number) && leases.machine.tokens[shard.number] == shard.token
                 }) {
                     leases.fenced()
                 }
@@ -137,7 +137,7 @@ import StoreProtocol
             "batches reclaimed",
             metadata: [
                 "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
-                "parked": "\(reply.quarantinedBatches)",
+                "quarantined": "\(reply.quarantinedBatches)",
             ])
     }
 }

@@ -15,10 +15,10 @@ import Supervision
     /// were loaded before stay in use.
     private(set) var problem: String?
     private var stamps: FileStamps
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let log: Logger
 
-    init(_ configuration: AppConfiguration, registry: FarmRegistry, log: Logger) {
+    init(_ configuration: AppConfiguration, registry: FarmRedis, log: Logger) {
         (self.configuration, self.registry, self.log) = (configuration, registry, log)
         stamps = FileStamps(configuration.files)
     }

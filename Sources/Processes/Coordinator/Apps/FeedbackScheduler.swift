@@ -42,11 +42,11 @@ import StoreProtocol
             switch try await context.store.perform(begin) {
             case .wait(let wait): nextReading = .now + min(wait, Self.longestWait)
             case .read(let failures):
-                let order = FeedbackOrder(
+                let request = FeedbackRequest(
                     app: context.name, host: address.host, port: address.port, reading: name,
                     shards: context.shards,
                     limit: context.retention.suppressed)
-                let worker = context.services.orderWorker(.feedback(order))
+                let worker = context.shared.notifyOneWorker(.feedback(request))
                 reading = (name, worker ?? "", binary.feedbackInterval, failures)
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
             }

@@ -6,8 +6,8 @@ import StoreProtocol
 
 /// The app's intake, which runs in a process of its own.
 extension HostedApp {
-    /// The orders about the app for an intake that has just started.
-    var intakeOrders: [IntakeOrder] { [.app(intakeSetup), intakeFence] }
+    /// The messages about the app for an intake that has just started.
+    var intakeMessages: [IntakeMessage] { [.app(intakeSetup), intakeFence] }
 
     var intakeSetup: IntakeSetup {
         IntakeSetup(
@@ -21,12 +21,14 @@ extension HostedApp {
             jobRecordSeconds: UInt64(context.retention.jobRecordSeconds))
     }
 
-    var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
+    var intakeFence: IntakeMessage {
+        .fence(app: name, token: isQuiet ? [] : leases.machine.intake?.bytes ?? [])
+    }
 
     /// Handles Redis's rejection of a fencing token of the intake. If this host has released the lease of this token,
     /// the rejection is expected, and nothing happens.
     func intakeFenced(_ token: [UInt8]) {
-        if leases.held.intake?.bytes == token { leases.fenced() }
+        if leases.machine.intake?.bytes == token { leases.fenced() }
     }
 
     /// Records that the intake process ended while it handled jobs of the app. `isOnlyApp` is true if the process
@@ -36,7 +38,7 @@ extension HostedApp {
         // If Redis is unreachable for longer than a lease lasts, this host gives up: it no longer owns the intake, and
         // no job becomes a suspect.
         let deadline = ContinuousClock.now + LeaseClock.lease
-        while let token = leases.held.intake, ContinuousClock.now < deadline {
+        while let token = leases.machine.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
                 let request = RecordIntakeCrash(
                     token: token, process: process, isOnlyApp: isOnlyApp, limit: limit,

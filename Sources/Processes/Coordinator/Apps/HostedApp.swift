@@ -22,7 +22,7 @@ import StoreProtocol
     /// Whether this host's intake takes no jobs of the app.
     var isQuiet = false {
         didSet {
-            leases.held.isQuiet = isQuiet
+            leases.machine.isQuiet = isQuiet
             if isQuiet != oldValue { notifyIntake(intakeFence) }
         }
     }
@@ -31,20 +31,20 @@ import StoreProtocol
     var errorShare = ErrorShare()
     private(set) lazy var reclaim = BatchReclaim(context, leases) { [weak self] in self?.onShardsChanged() }
 
-    init(_ configuration: AppConfiguration, shares: HostShares, _ services: SharedAppContext) {
+    init(_ configuration: AppConfiguration, shares: HostShares, _ shared: SharedAppContext) {
         self.configuration = configuration
         let name = configuration.name
-        context = AppContext(name, services)
-        let held = HeldLeases(
-            host: services.host, shards: services.shards, shares: shares, nonce: services.nonce,
-            predecessor: services.predecessor)
-        leases = AppLeases(held, store: context.store, log: context.log)
+        context = AppContext(name, shared)
+        let machine = LeaseStateMachine(
+            host: shared.host, shards: shared.shards, shares: shares, nonce: shared.nonce,
+            predecessor: shared.predecessor)
+        leases = AppLeases(machine, store: context.store, log: context.log)
         credentials = AppCredentials(configuration, context)
         promoter = Promoter(context)
         resultsConsumer = ResultsConsumer(context)
         feedback = FeedbackScheduler(context)
         pauseSync = PauseSync(context)
-        pauseSync.isOwner = { [leases] in leases.held.intake != nil }
+        pauseSync.isOwner = { [leases] in leases.machine.intake != nil }
         pauseSync.onPausedShardsChanged = { [weak self] in self?.onShardsChanged() }
         credentials.onAppState = { [pauseSync] in await pauseSync.apply($0) }
         applyRetention()
@@ -54,19 +54,19 @@ import StoreProtocol
         }
         leases.onAcquired = { [weak self] shards in
             guard let self else { return false }
-            return await reclaim.reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
+            return await reclaim.reclaim({ .allBut(shared.liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
-            FarmRegistry(connection: services.redis).send(CoordinatorMessage.leasesReleased(app: name).text)
+            FarmRedis(connection: shared.redis).send(CoordinatorMessage.leasesReleased(app: name).text)
             releases.signal()
         }
     }
 
     var name: String { context.name }
-    var store: AppStore { context.store }
+    var store: AppRedis { context.store }
     var log: Logger { context.log }
 
-    private func notifyIntake(_ order: IntakeOrder) { context.services.notifyIntake(order) }
+    private func notifyIntake(_ message: IntakeMessage) { context.shared.notifyIntake(message) }
 
     func start() async {
         notifyIntake(.app(intakeSetup))
@@ -112,14 +112,16 @@ import StoreProtocol
 
     /// Whether this host monitors the app's backlog and faults. The host with the app's intake monitors the app.
     /// If Redis refuses the leases to all hosts, the first host monitors the app.
-    func isWatched(isFirstHost: Bool) -> Bool { leases.held.intake != nil || leases.isRefused && isFirstHost }
+    func isWatched(isFirstHost: Bool) -> Bool {
+        leases.machine.intake != nil || leases.isRefused && isFirstHost
+    }
 
-    func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
+    func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.machine.intake) }
 
     /// If this host has the app's intake, suppresses the tokens that the guard keeps for confirmation, as soon as the
     /// share of bad tokens has fallen below the limit.
     func applyUnconfirmed() async {
-        while leases.held.intake != nil {
+        while leases.machine.intake != nil {
             let step = ResolveUnconfirmed(.due, limit: context.retention.suppressed)
             // After an error, the next call of this function continues the work.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
@@ -128,7 +130,7 @@ import StoreProtocol
 
     /// Drops old entries from the suppression lists, if this host has the app's intake.
     func dropOldSuppressed() async {
-        guard leases.held.intake != nil else { return }
+        guard leases.machine.intake != nil else { return }
         let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
         for shard in 0..<context.shards {
             // After an error, the next call of this function tries this shard again.
@@ -138,7 +140,7 @@ import StoreProtocol
 
     /// Drops dead letters and audit records that are too old or too many, if this host has the app's intake.
     func dropOldDeadLetters() async {
-        while leases.held.intake != nil {
+        while leases.machine.intake != nil {
             let hasMore = try? await store.perform(
                 TrimDeadLetters(context.retention, now: context.clock.seconds))
             // After an error, the next call of this function continues the work.
@@ -186,9 +188,9 @@ import StoreProtocol
     func batchesDelayed(_ earliest: Duration) { context.onDelayedBatches(earliest) }
 
     /// The shards of one worker, with their fencing tokens.
-    func shards(where isHis: (Int) -> Bool) -> [WorkerOrder.Shard] {
-        leases.held.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
-            WorkerOrder.Shard(number: UInt16($0.key), fence: $0.value.bytes)
+    func shards(where isHis: (Int) -> Bool) -> [WorkerMessage.Shard] {
+        leases.machine.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
+            WorkerMessage.Shard(number: UInt16($0.key), fence: $0.value.bytes)
         }
     }
 

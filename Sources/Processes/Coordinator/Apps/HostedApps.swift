@@ -7,7 +7,7 @@ import StoreProtocol
 @Loop final class HostedApps {
     private unowned let context: HostContext
     private var apps: [String: HostedApp] = [:]
-    private var services: SharedAppContext?
+    private var shared: SharedAppContext?
     /// How many times an app was added since the start of this process.
     private var added = 0
 
@@ -17,13 +17,13 @@ import StoreProtocol
     var names: Dictionary<String, HostedApp>.Keys { apps.keys }
     var sorted: [HostedApp] { apps.values.sorted { $0.name < $1.name } }
     /// Whether apps can be added.
-    var isPrepared: Bool { services != nil }
+    var isPrepared: Bool { shared != nil }
     /// Whether this host holds a lease of at least one app.
-    var haveLeases: Bool { apps.values.contains(where: \.leases.held.isOwner) }
+    var haveLeases: Bool { apps.values.contains(where: \.leases.machine.isOwner) }
     /// The number of shards that this host owns, summed over all apps.
-    var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.tokens.count } }
+    var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.machine.tokens.count } }
     /// The number of shards that this host owns although other hosts should own them, summed over all apps.
-    var misplacedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.misplacedShards } }
+    var misplacedShards: Int { apps.values.reduce(0) { $0 + $1.leases.machine.misplacedShards } }
 
     subscript(name: String) -> HostedApp? { apps[name] }
 
@@ -33,33 +33,33 @@ import StoreProtocol
         var retention = Retention()
         retention.jobRecords = context.configuration.jobRecordsKept
         retention.jobRecordSeconds = Int(context.configuration.jobRecordLife.components.seconds)
-        services = SharedAppContext(
+        shared = SharedAppContext(
             redis: context.redis, host: context.host, shards: context.shardCount, log: context.log,
             retention: retention, workers: context.options.workers, nonce: context.nonce,
             predecessor: context.registration.predecessor,
-            notifyWorkers: { [fleet = context.fleet] order in fleet.sendToWorkers(order) },
-            notifyIntake: { [fleet = context.fleet] order in fleet.sendToIntake(order) },
+            notifyWorkers: { [fleet = context.fleet] message in fleet.sendToWorkers(message) },
+            notifyIntake: { [fleet = context.fleet] message in fleet.sendToIntake(message) },
             shardsReady: { [wakeUps = context.wakeUps] app, shards in wakeUps.note(shards, of: app) },
-            orderWorker: { [fleet = context.fleet] order in fleet.sendToOneWorker(order) },
+            notifyOneWorker: { [fleet = context.fleet] message in fleet.sendToOneWorker(message) },
             liveWorkers: { [fleet = context.fleet] in fleet.liveWorkers })
     }
 
     /// Tells all apps how many workers this host has.
     func setWorkers(_ count: Int) {
         for app in apps.values { app.credentials.workers = count }
-        services?.workers = count
+        shared?.workers = count
     }
 
     func add(_ configuration: AppConfiguration) async {
-        guard var services else {
+        guard var shared else {
             preconditionFailure("an app is added before the coordinator is prepared")
         }
         added += 1
         // An app that is removed and added again gets another nonce. So if the removed app releases its leases late, it
         // does not release the leases that the added app has acquired.
-        services.nonce = "\(services.nonce).\(added)"
+        shared.nonce = "\(shared.nonce).\(added)"
         let shares = context.registration.membership.shares(of: configuration.name)
-        let app = HostedApp(configuration, shares: shares, services)
+        let app = HostedApp(configuration, shares: shares, shared)
         apps[configuration.name] = app
         app.isQuiet = context.lifecycle.isQuiet
         app.onShardsChanged = { [unowned context, unowned app] in
@@ -75,7 +75,7 @@ import StoreProtocol
         guard let app = apps[name] else { return }
         context.handOver.handOverEverything(of: app)
         let deadline = ContinuousClock.now + HandOver.timeout
-        while app.leases.held.isOwner, ContinuousClock.now < deadline {
+        while app.leases.machine.isOwner, ContinuousClock.now < deadline {
             await app.releases.wait(atMost: deadline - .now)
         }
         context.leases.noteRemoval(of: app)
@@ -89,7 +89,7 @@ import StoreProtocol
     func introduceToWorkers(_ name: String) {
         guard let app = apps[name] else { return }
         for slot in context.fleet.readySlots {
-            for order in app.credentials.orders { slot.child.send(order) }
+            for message in app.credentials.messages { slot.child.send(message) }
             context.shards.assign(app, to: slot)
         }
     }

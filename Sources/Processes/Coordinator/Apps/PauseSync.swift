@@ -16,14 +16,14 @@ import StoreProtocol
     /// The number of changes of pauses, `pause_changes` in the admission hash, when this process last read the pauses;
     /// nil before the first read.
     private var seen: Int?
-    /// The pauses and cancellations for which the workers have already been ordered to return batches.
+    /// The pauses and cancellations for which the workers have already been asked to return batches.
     private var announced: Set<String> = []
     /// Jobs that will be cancelled later, each with the time of the cancellation in Unix milliseconds.
     private var futureCancels: [String: Int64] = [:]
     private var rounds = CancelRounds()
     private var isCancelling = false
 
-    private static let jobsPerOrder = 100
+    private static let jobsPerMessage = 100
     private static let batchesPerCall = 64
 
     init(_ context: AppContext) { self.context = context }
@@ -69,7 +69,7 @@ import StoreProtocol
                     jobs.append(item.text)
                 }
             }
-            for item in try await pauses(.devices) where isNew(item) {
+            for item in try await pauses(.tokens) where isNew(item) {
                 if let shard = item.shard { shards.insert(shard) }
             }
             let held = Set(try await pauses(.shards).compactMap { Int(foreign: $0.text) })
@@ -95,11 +95,11 @@ import StoreProtocol
     private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
         if !numbers.isEmpty {
-            context.services.notifyWorkers(.returnBatches(app: context.name, jobs: [], shards: numbers))
+            context.shared.notifyWorkers(.returnBatches(app: context.name, jobs: [], shards: numbers))
         }
-        for first in stride(from: 0, to: jobs.count, by: Self.jobsPerOrder) {
-            let some = Array(jobs[first..<min(first + Self.jobsPerOrder, jobs.count)])
-            context.services.notifyWorkers(.returnBatches(app: context.name, jobs: some, shards: []))
+        for first in stride(from: 0, to: jobs.count, by: Self.jobsPerMessage) {
+            let some = Array(jobs[first..<min(first + Self.jobsPerMessage, jobs.count)])
+            context.shared.notifyWorkers(.returnBatches(app: context.name, jobs: some, shards: []))
         }
     }
 

@@ -23,7 +23,7 @@ package import StoreProtocol
     let gateway: String
     private let key: SigningKey
     private let seal: ProviderTokenSeal
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let log: Logger
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
@@ -42,7 +42,7 @@ package import StoreProtocol
     private static let refusalLife = Duration.seconds(2 * 3600)
 
     package init(
-        _ key: SigningKey, keyID: String, teamID: String, gateway: String, registry: FarmRegistry, log: Logger
+        _ key: SigningKey, keyID: String, teamID: String, gateway: String, registry: FarmRedis, log: Logger
     ) {
         owner = ProviderTokenOwner(keyID: keyID, teamID: teamID, keyFingerprint: key.fingerprint)
         self.gateway = gateway

@@ -70,7 +70,7 @@ import StoreProtocol
 
     /// - Returns: whether Redis knew the app before the call; nil if Redis did not reply.
     private func forget(_ name: String, after silence: Duration) async -> Bool? {
-        let store = AppStore(app: name, connection: context.redis)
+        let store = AppRedis(app: name, connection: context.redis)
         guard let wasKnown = try? await store.perform(ForgetApp(silence: silence)) else { return nil }
         if wasKnown {
             context.log.notice(
@@ -83,7 +83,7 @@ import StoreProtocol
 
 /// Searches for inboxes of apps that no host has configured. Each second, the search scans a part of Redis's keys.
 @Loop final class InboxSearch {
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let log: Logger
     private var inboxes = StrayInboxes()
     private var cursor = "0"
@@ -96,7 +96,7 @@ import StoreProtocol
     /// right to scan.
     private static let pause = Duration.seconds(60)
 
-    init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
+    init(_ registry: FarmRedis, log: Logger) { (self.registry, self.log) = (registry, log) }
 
     /// The inboxes that contain jobs and were first found at least ten seconds ago.
     var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }

@@ -39,7 +39,7 @@ import EventLoop
         context.lifecycle.resume()
         for app in context.apps.all {
             app.isQuiet = false
-            app.leases.held.resumeAcquiring()
+            app.leases.machine.resumeAcquiring()
         }
         context.shards.setQuiet(false)
         Loop.task {

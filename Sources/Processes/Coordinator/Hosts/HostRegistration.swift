@@ -14,7 +14,7 @@ import StoreProtocol
     /// The nonce of this process's predecessor; empty unless the predecessor has certainly exited. This host replaces the
     /// heartbeat of an exited predecessor at once.
     var predecessor = ""
-    private var claim = HostClaim()
+    private var conflict = HostNameConflict()
     /// Writes the heartbeat soon. Several calls cause only one heartbeat.
     private(set) lazy var heartbeatSoon = WakeUp { [unowned self] in await sendHeartbeat() }
 
@@ -46,7 +46,7 @@ import StoreProtocol
             let reply = try await context.retryWhileRedisIsAway { [unowned self] in
                 try await writeHeartbeat()
             }
-            switch claim.observe(reply) {
+            switch conflict.observe(reply) {
             case .ours:
                 observe(reply.members)
                 return announceChange()
@@ -73,7 +73,7 @@ import StoreProtocol
                 observe(reply.members)
                 return proceed()
             }
-            switch claim.observe(reply) {
+            switch conflict.observe(reply) {
             case .ours: observe(reply.members)
             case .held(let remaining): return logNameHeld(for: remaining)
             case .lost: return loseName()
@@ -163,7 +163,7 @@ import StoreProtocol
 
     /// Tells an app which shards each host should own.
     func updateShares(of app: HostedApp) {
-        app.leases.held.shares = membership.shares(of: app.name)
-        app.leases.held.makeRoundDue()
+        app.leases.machine.shares = membership.shares(of: app.name)
+        app.leases.machine.makeRoundDue()
     }
 }

@@ -148,7 +148,7 @@ extension HostReport {
         let pace = totals.pace
         let heartbeats = slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app.name } }
         json.member("app", app.name)
-        json.member("shards", app.leases.held.tokens.count)
+        json.member("shards", app.leases.machine.tokens.count)
         json.member("rate", pace.rate)
         json.member("errors", pace.errors)
         json.member("connections", heartbeats.reduce(0) { $0 + Int($1.connections) })

@@ -50,7 +50,7 @@ import StoreProtocol
         case .hosts: context.registration.heartbeatSoon()
         case .hostLeft(let host): context.registration.hostLeft(host)
         case .leasesReleased(let app):
-            context.apps[app]?.leases.held.makeRoundDue()
+            context.apps[app]?.leases.machine.makeRoundDue()
             context.leases.wake()
         case .feedback(let app):
             context.apps[app]?.feedback.wake()

@@ -4,7 +4,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Acquires and renews an app's ``HeldLeases`` in Redis. Only one task calls ``runRound()``, so calls do not overlap.
+/// Acquires and renews an app's ``LeaseStateMachine`` in Redis. Only one task calls ``runRound()``, so calls do not overlap.
 @Loop final class AppLeases {
     /// The result of one call of ``runRound()``.
     enum Outcome {
@@ -19,13 +19,13 @@ import StoreProtocol
     /// Called after leases were acquired, lost or withdrawn.
     var onChange: @Loop () -> Void = {}
     /// Reclaims batches that previous owners of these shards had checked out. Returns false if Redis failed.
-    var onAcquired: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
+    var onAcquired: @Loop (_ shards: [LeaseStateMachine.Shard]) async -> Bool = { _ in true }
     /// Called when leases were released, to inform the other hosts, which can acquire the leases now.
     var onRelease: @Loop () -> Void = {}
 
     /// The leases that this host holds.
-    let held: HeldLeases
-    private let store: AppStore
+    let machine: LeaseStateMachine
+    private let store: AppRedis
     private let log: Logger
     private var isInTrouble = false
     /// Whether Redis refused the last call, because a key has the wrong type or the Redis user lacks a right.
@@ -33,24 +33,24 @@ import StoreProtocol
     /// The number of leases that were lost or have expired so far.
     private(set) var lost = 0
 
-    init(_ held: HeldLeases, store: AppStore, log: Logger) {
-        (self.held, self.store, self.log) = (held, store, log)
+    init(_ machine: LeaseStateMachine, store: AppRedis, log: Logger) {
+        (self.machine, self.store, self.log) = (machine, store, log)
     }
 
     /// Handles the reply FENCED: another owner has at least one of the leases. All leases are then acquired again.
     func fenced() {
-        if !held.isFenced, held.isOwner { lost += 1 }
-        held.fenced()
+        if !machine.isFenced, machine.isOwner { lost += 1 }
+        machine.fenced()
     }
 
     // MARK: Acquiring and renewing
 
     /// Releases withdrawn leases, renews held leases, and acquires free leases that this host should own.
     func runRound() async -> Outcome {
-        if held.beginRound() { log.notice("acquiring leases again") }
+        if machine.beginRound() { log.notice("acquiring leases again") }
         passChangeOn()
         do throws(StoreError) {
-            while let step = held.nextStep(at: .now) {
+            while let step = machine.nextStep(at: .now) {
                 try await perform(step)
                 passChangeOn()
             }
@@ -60,7 +60,7 @@ import StoreProtocol
         } catch {
             if !isInTrouble { log.warning("cannot renew leases", error: error) }
             isInTrouble = true
-            held.failed()
+            machine.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
             // Give up the app's leases here. All apps share the workers' lease clock, and the rounds of the other apps keep
@@ -70,44 +70,44 @@ import StoreProtocol
         }
     }
 
-    private func perform(_ step: HeldLeases.Step) async throws(StoreError) {
+    private func perform(_ step: LeaseStateMachine.Step) async throws(StoreError) {
         switch step {
         case .release(let call):
             _ = try await store.perform(call)
-            held.released(call)
+            machine.released(call)
             onRelease()
         case .renew(let call):
-            let lost = held.renewed(call, try await store.perform(call))
+            let lost = machine.renewed(call, try await store.perform(call))
             if lost > 0 { log.notice("leases lost", metadata: ["count": "\(lost)"]) }
             self.lost += lost
         case .acquire(let call):
             let now = ContinuousClock.now
-            held.acquired(call, try await store.perform(call), at: now)
+            machine.acquired(call, try await store.perform(call), at: now)
         case .reclaim(let shards):
-            if await onAcquired(shards) { held.reclaimed(shards) }
+            if await onAcquired(shards) { machine.reclaimed(shards) }
         }
     }
 
     private func passChangeOn() {
-        if held.takeChange() { onChange() }
+        if machine.takeChange() { onChange() }
     }
 
     /// Gives up all leases, because Redis refused them or did not confirm them in time.
     func expire() {
-        guard held.isOwner else { return }
+        guard machine.isOwner else { return }
         log.error("leases expired")
-        lost += held.tokens.count
-        held.forgetAll()
+        lost += machine.tokens.count
+        machine.forgetAll()
         passChangeOn()
     }
 
     /// Releases all leases, so that other hosts need not wait for their expiry.
     func leave() async {
         // Forget the leases before the call, so that they are not renewed during the call.
-        held.forgetAll()
+        machine.forgetAll()
         passChangeOn()
         // If this call fails, the next owner waits until the leases expire.
-        _ = try? await store.perform(ReleaseLeases(nonce: held.nonce, tokens: nil))
+        _ = try? await store.perform(ReleaseLeases(nonce: machine.nonce, tokens: nil))
         onRelease()
     }
 
@@ -115,25 +115,25 @@ import StoreProtocol
 
     /// Begins to withdraw shards that other hosts should own. The intake is handed over at once.
     func handOverOthers() {
-        held.handOverOthers(at: .now)
+        machine.handOverOthers(at: .now)
         passChangeOn()
     }
 
     /// Begins to withdraw all leases of the app, and acquires no lease of the app any more.
     func handOverAll() {
-        held.handOverAll(at: .now)
+        machine.handOverAll(at: .now)
         passChangeOn()
     }
 
     /// Begins to hand the next few shards over to the successor.
     func handOverSome() {
-        held.handOverSome(at: .now)
+        machine.handOverSome(at: .now)
         passChangeOn()
     }
 
     /// If workers have not released their leaving shards in time, cancels the hand-over of these shards.
     func keepOverdue() {
-        let late = held.keepOverdue(at: .now)
+        let late = machine.keepOverdue(at: .now)
         guard late > 0 else { return }
         log.warning(
             "cannot hand over shards: their pushes are still in flight", metadata: ["shards": "\(late)"])

@@ -48,7 +48,7 @@ import EventLoop
 
     /// Acquires leases again after an upgrade has failed.
     func resumeAcquiring() {
-        for app in context.apps.all { app.leases.held.resumeAcquiring() }
+        for app in context.apps.all { app.leases.machine.resumeAcquiring() }
         context.leases.renewSoon()
     }
 
@@ -56,14 +56,14 @@ import EventLoop
     /// until its process has exited and its batches were reclaimed.
     func releaseUnheldShards(of app: HostedApp) {
         shardsBecameEmpty(
-            app.leases.held.leaving.filter { context.shards.holder(of: $0, app) == nil }, of: app)
+            app.leases.machine.leaving.filter { context.shards.worker(serving: $0, app) == nil }, of: app)
     }
 
     /// Releases the leases of those shards in `numbers` that are leaving. Call this function when no worker has batches
     /// of the shards in `numbers`.
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
-        guard app.leases.held.shardsEmptied(numbers) else { return }
+        guard app.leases.machine.shardsEmptied(numbers) else { return }
         // Begin to hand over the next few shards at once. If the next shards waited for the next heartbeat, the hand-over of all
         // shards would take many seconds.
         handOverNext(of: app)

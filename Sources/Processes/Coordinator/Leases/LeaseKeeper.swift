@@ -29,11 +29,11 @@ import Leasing
             if rounds.isRenewalDue(at: now) {
                 await renewAll()
             } else {
-                for app in context.apps.all where app.leases.held.isDue(at: now) {
+                for app in context.apps.all where app.leases.machine.isDue(at: now) {
                     _ = await app.leases.runRound()
                 }
             }
-            let isPressing = context.apps.all.contains { $0.leases.held.isDue(at: .now) }
+            let isPressing = context.apps.all.contains { $0.leases.machine.isDue(at: .now) }
             await wakeUp.wait(atMost: rounds.pause(isPressing: isPressing, at: .now))
         }
     }

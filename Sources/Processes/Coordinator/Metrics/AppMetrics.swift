@@ -38,10 +38,11 @@ import StoreProtocol
             "pushfarm_slowed_to_pushes_per_second",
             "Send rate while the gateway has problems; 0: not reduced.",
             heartbeats.reduce(0) { $0 + Int($1.slowedTo) }, labels)
-        let held = app.leases.held
-        page.add("pushfarm_leases", "Shards of the app that this host owns.", held.tokens.count, labels)
+        let machine = app.leases.machine
+        page.add("pushfarm_leases", "Shards of the app that this host owns.", machine.tokens.count, labels)
         page.add(
-            "pushfarm_intake_owner", "1 on the host that has the app's intake.", held.intake != nil, labels)
+            "pushfarm_intake_owner", "1 on the host that has the app's intake.", machine.intake != nil, labels
+        )
         page.add(
             "pushfarm_app_paused", "1 while the app is paused.", app.credentials.pauseReason != nil, labels)
         if let end = app.credentials.files.expiresAt {
@@ -55,7 +56,7 @@ import StoreProtocol
     private func addOutcomes(to page: inout MetricsPage) {
         func add(_ lane: Lane, _ kind: AppTotals.Outcome.Kind, _ reason: String, _ count: UInt64) {
             page.add(
-                "pushfarm_pushes_total", "Pushes with an outcome that this host has settled.", count,
+                "pushfarm_outcomes_total", "Pushes with an outcome that this host has settled.", count,
                 ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
         // Write zeros before the first push. If a time series began with the value 1, Prometheus could not see the

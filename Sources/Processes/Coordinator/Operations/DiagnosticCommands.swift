@@ -36,9 +36,9 @@ import Supervision
             context.log.notice(
                 "dump",
                 metadata: [
-                    "app": "\(app.name)", "shards": "\(app.leases.held.served.count)",
-                    "intake": "\(app.leases.held.intake != nil)",
-                    "leaving": "\(app.leases.held.leaving.count)",
+                    "app": "\(app.name)", "shards": "\(app.leases.machine.served.count)",
+                    "intake": "\(app.leases.machine.intake != nil)",
+                    "leaving": "\(app.leases.machine.leaving.count)",
                     "paused": "\(app.credentials.pauseReason ?? "")",
                 ])
         }

@@ -38,7 +38,7 @@ import PushModel
 
     /// Carries out a command. The host's registry entry shows the effect of the command before the reply is sent.
     private func carryOut(
-        _ command: OperatorCommand, _ operation: Operation
+        _ command: OperatorCommand, _ operation: RunningCommand
     ) async throws(OperationRefusal) -> String {
         let text = try await dispatch(command, operation)
         if !command.isDryRun, context.redis.isReady, context.lifecycle.nameHolder == .thisProcess {
@@ -48,7 +48,7 @@ import PushModel
     }
 
     private func dispatch(
-        _ command: OperatorCommand, _ operation: Operation
+        _ command: OperatorCommand, _ operation: RunningCommand
     ) async throws(OperationRefusal) -> String {
         guard let verb = OperatorVerb(rawValue: command.verb) else {
             throw OperationRefusal(
@@ -111,7 +111,7 @@ import PushModel
     }
 
     private func upgrade(
-        _ words: OperatorArguments, _ isDry: Bool, _ operation: Operation
+        _ words: OperatorArguments, _ isDry: Bool, _ operation: RunningCommand
     ) async throws(OperationRefusal) -> String {
         guard !words.has("binary") else {
             throw OperationRefusal(
@@ -121,7 +121,8 @@ import PushModel
         return try await context.upgrade.run(isDry, operation)
     }
 
-    private func stopHost(_ isDry: Bool, _ operation: Operation) async throws(OperationRefusal) -> String {
+    private func stopHost(_ isDry: Bool, _ operation: RunningCommand) async throws(OperationRefusal) -> String
+    {
         if isDry {
             return
                 "would drain and end the coordinator, \(context.shards.placement.size) workers and the intake"

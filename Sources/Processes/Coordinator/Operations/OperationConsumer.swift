@@ -9,10 +9,10 @@ import StoreProtocol
 /// Before the host runs a command from Redis, it claims the command's id in Redis. So the host runs the command only
 /// once, even if it reads the command twice or its successor reads the command again.
 @Loop final class OperationConsumer {
-    private let registry: FarmRegistry
+    private let registry: FarmRedis
     private let host: String
     private let log: Logger
-    private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
+    private let carryOut: @Loop (OperatorCommand, RunningCommand) async throws(OperationRefusal) -> String
     /// Signalled when this host has sent the last reply to a command.
     private let changes: AsyncCondition
     /// The position of the last entry that was read; nil before the first read.
@@ -25,8 +25,8 @@ import StoreProtocol
     static let most = 64
 
     init(
-        _ registry: FarmRegistry, host: String, log: Logger, changes: AsyncCondition = AsyncCondition(),
-        carryOut: @escaping @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
+        _ registry: FarmRedis, host: String, log: Logger, changes: AsyncCondition = AsyncCondition(),
+        carryOut: @escaping @Loop (OperatorCommand, RunningCommand) async throws(OperationRefusal) -> String
     ) {
         (self.registry, self.host, self.log) = (registry, host, log)
         (self.changes, self.carryOut) = (changes, carryOut)
@@ -69,7 +69,7 @@ import StoreProtocol
     /// The position after which the first read starts. The commands before this position are too old to be started.
     private func firstPosition() async throws(RedisError) -> String {
         let now = try await registry.time()
-        return "\(now - Int64(FarmRegistry.operationLife.milliseconds))-0"
+        return "\(now - Int64(FarmRedis.operationLife.milliseconds))-0"
     }
 
     private func handle(_ command: OperatorCommand) async throws(RedisError) {
@@ -90,7 +90,7 @@ import StoreProtocol
         let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
         log.log(
             level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
-        let operation = Operation(host: host, reply: reply)
+        let operation = RunningCommand(host: host, reply: reply)
         Loop.task {
             var reply = OperatorReply(host: self.host, state: .done)
             do throws(OperationRefusal) {

@@ -5,7 +5,9 @@ import FarmPolicy
 @Loop struct ScaleOperation {
     unowned let context: HostContext
 
-    func run(_ text: String, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal) -> String {
+    func run(_ text: String, _ isDry: Bool, _ operation: RunningCommand) async throws(OperationRefusal)
+        -> String
+    {
         let workers = try parse(text)
         let before = context.scaling.isAuto ? "auto, \(size) now" : "\(size)"
         if isDry { return "would go from \(before) to \(workers.text)" }
@@ -34,7 +36,7 @@ import FarmPolicy
         context.shards.resume(0..<size)
     }
 
-    private func waitForWorkers(_ number: Int, _ operation: Operation) async throws(OperationRefusal) {
+    private func waitForWorkers(_ number: Int, _ operation: RunningCommand) async throws(OperationRefusal) {
         let isDone = await context.changes.until(.now + .seconds(60)) {
             operation.progress("\(context.fleet.slots.count { $0.child.pid > 0 }) of \(number) workers")
             let isRight =

@@ -10,7 +10,7 @@ import FarmPolicy
 
     // MARK: quiet
 
-    func quiet(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal)
+    func quiet(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: RunningCommand) async throws(OperationRefusal)
         -> String
     {
         let name = slot.map { "worker \($0.index)" } ?? "host \(host)"
@@ -34,7 +34,7 @@ import FarmPolicy
         return "\(name) is quiet: \(its); resume, restart or scale wakes it"
     }
 
-    private func quietHost(_ operation: Operation) async throws(OperationRefusal) -> String {
+    private func quietHost(_ operation: RunningCommand) async throws(OperationRefusal) -> String {
         let wasQuiet = lifecycle.isQuiet
         context.participation.becomeQuiet()
         let isIdle = await context.changes.until(.now + .seconds(30)) {
@@ -108,7 +108,7 @@ import FarmPolicy
 
     // MARK: drain
 
-    func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal)
+    func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: RunningCommand) async throws(OperationRefusal)
         -> String
     {
         if let slot { return try await drainWorker(slot, isDry) }

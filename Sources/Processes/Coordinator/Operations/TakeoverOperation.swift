@@ -18,7 +18,9 @@ import StoreProtocol
             throw OperationRefusal(
                 "there is no shard \(shard): this farm has \(context.shardCount) shards, numbered from 0")
         }
-        if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is already on this host" }
+        if app.leases.machine.tokens[shard] != nil {
+            return "shard \(shard) of \(name) is already on this host"
+        }
         let (owner, remaining) = try await owner(of: shard, app)
         if let owner, remaining > .zero, !isForced {
             throw OperationRefusal(
@@ -27,9 +29,11 @@ import StoreProtocol
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
         // Without a pin, the new owner would hand the shard back to the host that should own it.
         await context.desired.pin(shard, of: name)
-        app.leases.held.takeFromOwner(.shard(shard))
+        app.leases.machine.takeFromOwner(.shard(shard))
         context.leases.wake()
-        let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.held.served[shard] != nil }
+        let isOurs = await context.changes.until(.now + .seconds(10)) {
+            app.leases.machine.served[shard] != nil
+        }
         guard isOurs else {
             throw .failed("this host does not serve shard \(shard) of \(name) yet: see the log")
         }

@@ -11,7 +11,7 @@ import EventLoop
     ///   - isRolling: whether each worker is drained before its restart, and the next restart follows when this worker delivers
     ///     again.
     func restart(
-        _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
+        _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: RunningCommand
     ) async throws(OperationRefusal) -> String {
         let chosen = slot.map { [$0] } ?? Array(context.fleet.slots.prefix(context.shards.placement.size))
         if isDry {

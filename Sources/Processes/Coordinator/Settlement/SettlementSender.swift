@@ -16,7 +16,7 @@ import StoreProtocol
 
     init(_ context: AppContext) {
         self.context = context
-        plan = SettlePlan(shards: context.shards, policy: context.services.retry)
+        plan = SettlePlan(shards: context.shards, policy: context.shared.retry)
     }
 
     /// Sends the settlements of entries, without waiting for the replies.

@@ -21,7 +21,7 @@ import Supervision
     /// Runs the whole upgrade. The successor runs the program that this host's configuration names, or else the program
     /// of this process. The operator's command cannot name a program, because users who can write to Redis must not be
     /// able to start programs of their choice.
-    func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
+    func run(_ isDry: Bool, _ operation: RunningCommand?) async throws(OperationRefusal) -> String {
         if let refusalReason { throw OperationRefusal(refusalReason) }
         let program = try installedProgram()
         if isDry { return "would start \(program), and hand \(context.apps.ownedShards) shards over to it" }
@@ -109,7 +109,7 @@ import Supervision
     // MARK: Handing over
 
     private func handOverShards(
-        to successor: Successor, _ operation: Operation?
+        to successor: Successor, _ operation: RunningCommand?
     ) async throws(OperationRefusal) {
         let all = context.apps.ownedShards
         lifecycle.beginHandOver()

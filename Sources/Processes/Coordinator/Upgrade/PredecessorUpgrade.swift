@@ -6,8 +6,8 @@ import Supervision
 @Loop final class PredecessorUpgrade {
     private unowned let context: HostContext
     /// The control channel to the predecessor; nil when the predecessor has exited.
-    private var link: ControlLink<SuccessionNotice, SuccessionOrder>?
-    private var order: SuccessionOrder?
+    private var link: ControlLink<SuccessionNotice, SuccessorMessage>?
+    private var message: SuccessorMessage?
     private var hasPredecessorEnded = false
 
     init(_ context: HostContext) { self.context = context }
@@ -20,7 +20,7 @@ import Supervision
         }
         if isReady { link.send(.ready) }
         _ = await context.changes.until(.now + .seconds(600)) { isDecided }
-        switch order {
+        switch message {
         case .hostClaim(let nonce):
             // The predecessor's children have ended, and the predecessor has exited or will exit soon. So this process
             // need not wait, and replaces the predecessor's registry entry at once.
@@ -45,18 +45,18 @@ import Supervision
         self.link = link
     }
 
-    private var isDecided: Bool { order != nil || hasPredecessorEnded || context.lifecycle.isStopping }
+    private var isDecided: Bool { message != nil || hasPredecessorEnded || context.lifecycle.isStopping }
 
     private var areChildrenReady: Bool {
         context.fleet.slots.prefix(context.shards.placement.size).allSatisfy(\.child.isReady)
             && context.fleet.intake?.child.state == .ready
     }
 
-    private func connect() -> ControlLink<SuccessionNotice, SuccessionOrder> {
-        let link = ControlLink<SuccessionNotice, SuccessionOrder>(
+    private func connect() -> ControlLink<SuccessionNotice, SuccessorMessage> {
+        let link = ControlLink<SuccessionNotice, SuccessorMessage>(
             descriptor: ControlDescriptor.child, peer: "predecessor")
-        link.onMessage = { [unowned self] order in
-            self.order = order
+        link.onMessage = { [unowned self] message in
+            self.message = message
             context.changes.signal()
         }
         link.onEnd = { [unowned self] _ in

@@ -9,7 +9,7 @@ import Supervision
     private(set) var isNameClaimed = false
     private(set) var hasEnded = false
     private(set) var how = ""
-    private let link: ControlLink<SuccessionOrder, SuccessionNotice>
+    private let link: ControlLink<SuccessorMessage, SuccessionNotice>
     private var process: ChildProcess?
     /// Called when the successor's state has changed.
     private let changed: @Loop () -> Void
@@ -46,7 +46,7 @@ import Supervision
         }
     }
 
-    func send(_ order: SuccessionOrder) { link.send(order) }
+    func send(_ message: SuccessorMessage) { link.send(message) }
 
     /// Makes the successor hand all leases back and exit. If the successor does not exit in time, kills it: while the
     /// successor runs, the host's locks are taken.

@@ -2,7 +2,7 @@ import ControlChannel
 import EventLoop
 import FarmPolicy
 
-/// Sends each child its first orders, and passes the children's notices to the parts of the coordinator that handle
+/// Sends each child its first messages, and passes the children's notices to the parts of the coordinator that handle
 /// them.
 @Loop final class ChildNotices {
     private unowned let context: HostContext
@@ -11,7 +11,7 @@ import FarmPolicy
 
     // MARK: Workers
 
-    /// Sends the first orders to a worker process that has started.
+    /// Sends the first messages to a worker process that has started.
     func started(_ slot: WorkerSlot) {
         let options = context.options
         slot.child.send(
@@ -19,7 +19,7 @@ import FarmPolicy
                 redis: options.redisURL, redisAuthority: options.redisAuthority, worker: slot.name,
                 index: UInt16(slot.index)))
         for app in context.apps.all {
-            for order in app.credentials.orders { slot.child.send(order) }
+            for message in app.credentials.messages { slot.child.send(message) }
         }
         slot.child.send(.lease(end: context.leases.end))
         if let level = context.fleet.logLevel { slot.child.send(.logLevel(level)) }
@@ -51,7 +51,7 @@ import FarmPolicy
                     reading, tuples: Int(clamping: tuples), error: error)
             }
         case .deliveredPushesLost(let name, let pushes, let reason):
-            context.apps[name]?.announce(.gatewayLate, ["pushes": "\(pushes)", "reason": reason])
+            context.apps[name]?.announce(.gatewayDeliveredLost, ["pushes": "\(pushes)", "reason": reason])
         case .released(let name, let numbers):
             if let app = context.apps[name] { released(numbers.map { Int($0) }, of: app, by: slot) }
         }
@@ -60,7 +60,7 @@ import FarmPolicy
 
     /// Handles the end of the worker process `name`. The worker's next process starts after this function returns.
     func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
-        await context.crashes.workerEnded(slot, name: name, cause: cause)
+        await context.workerEnds.workerEnded(slot, name: name, cause: cause)
     }
 
     private func released(_ numbers: [Int], of app: HostedApp, by slot: WorkerSlot) {
@@ -72,7 +72,7 @@ import FarmPolicy
 
     // MARK: The intake
 
-    /// Sends the first orders to an intake process that has started.
+    /// Sends the first messages to an intake process that has started.
     func started(_ intake: IntakeSlot) {
         let options = context.options
         intake.child.send(
@@ -80,7 +80,7 @@ import FarmPolicy
                 redis: options.redisURL, redisAuthority: options.redisAuthority, name: intake.name,
                 shards: UInt16(context.shardCount)))
         for app in context.apps.all {
-            for order in app.intakeOrders { intake.child.send(order) }
+            for message in app.intakeMessages { intake.child.send(message) }
         }
     }
 

@@ -14,7 +14,7 @@ import Supervision
     private(set) var rate: UInt64 = 0
 
     /// Starts, watches and ends the slot's process.
-    let child: ChildSlot<IntakeOrder, IntakeNotice>
+    let child: ChildSlot<IntakeMessage, IntakeNotice>
     private let host: String
     private unowned let notices: ChildNotices
     /// Apps whose jobs the process is splitting.

@@ -26,12 +26,14 @@ import FarmPolicy
     // MARK: Questions
 
     /// The worker that serves the shard or has not released the shard yet; nil if no worker does.
-    func holder(of shard: Int, _ app: HostedApp) -> Int? { assignments.holder(of: shard, app: app.name) }
+    func worker(serving shard: Int, _ app: HostedApp) -> Int? {
+        assignments.worker(serving: shard, app: app.name)
+    }
 
     /// The worker that serves the shard or has not released the shard yet. If no worker does, the worker that should
     /// serve the shard.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
-        holder(of: shard, app) ?? placement.worker(of: shard)
+        worker(serving: shard, app) ?? placement.worker(of: shard)
     }
 
     /// Whether the worker has released all its shards.

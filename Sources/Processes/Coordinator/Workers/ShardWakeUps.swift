@@ -25,7 +25,7 @@ import EventLoop
         return pending.note(message, app: app)
     }
 
-    /// Sends each worker the wake-ups for its shards. If a worker is too slow to read its orders, the wake-ups for its
+    /// Sends each worker the wake-ups for its shards. If a worker is too slow to read its messages, the wake-ups for its
     /// shards are kept for the next call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {

@@ -65,17 +65,17 @@ import Supervision
 
     // MARK: Orders
 
-    func sendToWorkers(_ order: WorkerOrder) {
-        for slot in slots { slot.child.send(order) }
+    func sendToWorkers(_ message: WorkerMessage) {
+        for slot in slots { slot.child.send(message) }
     }
 
-    func sendToIntake(_ order: IntakeOrder) { intake?.child.send(order) }
+    func sendToIntake(_ message: IntakeMessage) { intake?.child.send(message) }
 
-    /// Sends the order to one worker that is ready.
+    /// Sends the message to one worker that is ready.
     /// - Returns: the worker's name, or nil if no worker is ready.
-    func sendToOneWorker(_ order: WorkerOrder) -> String? {
+    func sendToOneWorker(_ message: WorkerMessage) -> String? {
         guard let slot = slots.first(where: \.child.isReady) else { return nil }
-        slot.child.send(order)
+        slot.child.send(message)
         return slot.name
     }
 

@@ -22,7 +22,7 @@ import Supervision
     var hasHeartbeat: Bool { heartbeatAt != nil }
 
     /// Starts, watches and ends the slot's process.
-    let child: ChildSlot<WorkerOrder, WorkerNotice>
+    let child: ChildSlot<WorkerMessage, WorkerNotice>
     private let host: String
     private unowned let notices: ChildNotices
 
@@ -41,7 +41,7 @@ import Supervision
         }
     }
 
-    /// Whether the process reads its orders too slowly, for example because it is suspended. Orders that can wait are
+    /// Whether the process reads its messages too slowly, for example because it is suspended. Messages that can wait are
     /// not sent to such a process.
     var lags: Bool { child.queuedBytes > 64 << 10 }
 

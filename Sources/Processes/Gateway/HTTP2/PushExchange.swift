@@ -24,7 +24,7 @@ final class PushExchange<Service: StreamService> {
     private var generation: UInt32
     /// Limits the number of open streams.
     var streams: StreamControl
-    private(set) var open: OpenPushes
+    private(set) var open: PushesInFlight
     private var pings: PingMonitor
     private var events = ExchangeEvents()
     private var phase = Phase.open
@@ -59,7 +59,7 @@ final class PushExchange<Service: StreamService> {
         streams = StreamControl(
             hasProviderToken: settings.providerToken != nil, cap: settings.streams, timeout: timeout,
             random: random, at: now)
-        open = OpenPushes(timeout: timeout)
+        open = PushesInFlight(timeout: timeout)
         pings = PingMonitor(
             start: now, busy: min(.seconds(15), settings.requestTimeout / 2), idle: settings.keepAlive)
     }

@@ -12,7 +12,7 @@ import StoreProtocol
     /// when its chunk is sent, and an attribute that is newer than this time may be missed.
     private static let memory = Duration.seconds(3)
 
-    private let store: AppStore
+    private let store: AppRedis
     /// The connection to the Redis with the app's registry.
     private var registry: RedisConnection
     private let log: Logger
@@ -20,7 +20,7 @@ import StoreProtocol
     private var states: (read: ContinuousClock.Instant, partitions: [PartitionState])?
     private var saved: [String: (read: ContinuousClock.Instant, expression: SegmentExpression)] = [:]
 
-    init(store: AppStore, registry: RedisConnection, log: Logger) {
+    init(store: AppRedis, registry: RedisConnection, log: Logger) {
         (self.store, self.registry, self.log) = (store, registry, log)
     }
 

@@ -9,7 +9,7 @@ import StoreProtocol
 /// What all campaigns of one app share while this process owns the app's intake under one fencing token.
 @Loop final class CampaignServices {
     let context: IntakeContext
-    let store: AppStore
+    let store: AppRedis
     let log: Logger
     let token: FenceToken
     let zones: ZoneCatalog
@@ -26,7 +26,7 @@ import StoreProtocol
     ) {
         (self.context, self.setup, self.token, self.zones) = (context, setup, token, zones)
         (self.process, self.log) = (process, log)
-        store = AppStore(app: setup.name, connection: context.redis)
+        store = AppRedis(app: setup.name, connection: context.redis)
         audience = AudienceReader(store: store, registry: registry, log: log)
     }
 

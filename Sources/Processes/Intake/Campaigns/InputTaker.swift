@@ -14,7 +14,7 @@ import StoreProtocol
     private static let takenBytes = 1 << 20
 
     private let list: InputList
-    private let store: AppStore
+    private let store: AppRedis
     private let log: Logger
     private let token: FenceToken
     /// The unique name of this process.
@@ -24,7 +24,7 @@ import StoreProtocol
 
     /// - Parameter mostBytes: the maximum length of one input; a longer input is refused.
     init(
-        _ list: InputList, store: AppStore, log: Logger, token: FenceToken, process: String, mostBytes: Int
+        _ list: InputList, store: AppRedis, log: Logger, token: FenceToken, process: String, mostBytes: Int
     ) {
         (self.list, self.store, self.log) = (list, store, log)
         (self.token, self.process, self.mostBytes) = (token, process, mostBytes)

@@ -12,7 +12,7 @@ import StoreProtocol
     let context: IntakeContext
     let name: String
     let log: Logger
-    let store: AppStore
+    let store: AppRedis
     let writer: any DeviceWriter
     /// The unique name of this process.
     let process = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -25,7 +25,7 @@ import StoreProtocol
         var log = context.log
         log[metadataKey: "app"] = "\(name)"
         self.log = log
-        store = AppStore(app: name, connection: context.redis)
+        store = AppRedis(app: name, connection: context.redis)
         watcher = InboxWatcher(
             app: name, settings: context.redis.settings, AwaitInput(.devices, timeout: WatchTimes.longest))
         work = LeasedTask { [watcher] in watcher.close() }

@@ -22,7 +22,7 @@ import StoreProtocol
     private var setup: IntakeSetup { lookups.setup }
 
     /// Reads the first waiting jobs.
-    func take() async throws(StoreError) -> TakeAddressed.Reply {
+    func take() async throws(StoreError) -> TakeLookups.Reply {
         let taken = try await retrying("take jobs", request(most: Self.mostJobs, triedBy: process))
         if taken.refused > 0 {
             lookups.context.counts.refused += UInt64(clamping: taken.refused)
@@ -32,21 +32,21 @@ import StoreProtocol
     }
 
     /// Looks up the recipients of these jobs. Then puts the jobs with tokens into the inbox, and refuses the other jobs.
-    func carryOut(_ taken: TakeAddressed.Reply) async throws(StoreError) {
+    func carryOut(_ taken: TakeLookups.Reply) async throws(StoreError) {
         let (turns, turn) = (lookups.context.turn, "recipients of \(lookups.app)")
         await turns.begin(turn)
         defer { turns.end(turn) }
         let registry = try await retrying { () throws(StoreError) in
             try await RegistryReader.open(app: lookups.app, connection: lookups.registry)
         }
-        var (jobs, bytes): ([FinishAddressed.Job], Int) = ([], 0)
+        var (jobs, bytes): ([FinishLookups.Job], Int) = ([], 0)
         for raw in taken.jobs {
             guard jobs.isEmpty || bytes < Self.mostBytes else { break }
             let job = try await job(raw, registry)
             if case .found(let json) = job { bytes += json.count }
             jobs.append(job)
         }
-        let request = FinishAddressed(token: token, step: taken.step + 1, jobs: jobs)
+        let request = FinishLookups(token: token, step: taken.step + 1, jobs: jobs)
         _ = try await retrying("finish jobs", request)
         let refusals = jobs.filter { if case .refused = $0 { true } else { false } }
         lookups.context.counts.jobs += UInt64(clamping: refusals.count)
@@ -64,7 +64,7 @@ import StoreProtocol
     /// The job with the tokens of its recipients, or why the job is refused.
     private func job(
         _ raw: [UInt8], _ registry: RegistryReader
-    ) async throws(StoreError) -> FinishAddressed.Job {
+    ) async throws(StoreError) -> FinishLookups.Job {
         let job: ParsedJob
         do throws(JobError) {
             job = try setup.parse(raw, now: lookups.context.redis.clock.seconds)
@@ -74,7 +74,7 @@ import StoreProtocol
         }
         // A job that has tokens needs no look-up.
         guard let recipients = job.recipients else { return .found(raw) }
-        func refused(_ reason: String) -> FinishAddressed.Job {
+        func refused(_ reason: String) -> FinishLookups.Job {
             .refused(id: job.id, field: recipients.fieldName, position: 0, reason: reason)
         }
         let tokens: [[[UInt8]]]
@@ -127,8 +127,8 @@ import StoreProtocol
 extension LookupStep {
     private var process: String? { isAlone ? lookups.process : nil }
 
-    private func request(most: Int, triedBy process: String?) -> TakeAddressed {
-        TakeAddressed(token: token, maxJobs: most, maxBytes: Self.mostBytes, triedBy: process)
+    private func request(most: Int, triedBy process: String?) -> TakeLookups {
+        TakeLookups(token: token, maxJobs: most, maxBytes: Self.mostBytes, triedBy: process)
     }
 
     /// Repeats reads of the registry while its Redis is unreachable or busy. While this process waits, other apps may split their

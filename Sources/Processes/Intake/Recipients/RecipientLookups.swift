@@ -6,13 +6,13 @@ import StoreProtocol
 
 /// Looks up the tokens of jobs that name users or devices, while this host has the intake's lease.
 ///
-/// ``AppIntake`` sets such jobs aside, so jobs with tokens pass them. A look-up ends with one call that removes the job and puts the
+/// ``AppIntake`` queues such jobs, so jobs with tokens pass them. A look-up ends with one call that removes the job and puts the
 /// same job with tokens into the inbox. So if the process is killed before this call, the next owner of the intake repeats the
 /// look-up, and all steps that split the job use the tokens of one look-up.
 @Loop final class RecipientLookups {
     let context: IntakeContext
     let log: Logger
-    let store: AppStore
+    let store: AppRedis
     /// The unique name of this process.
     let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private(set) var setup: IntakeSetup
@@ -21,12 +21,12 @@ import StoreProtocol
     private let work: LeasedTask
     private let event: AsyncEvent
 
-    /// The time after which the waiting jobs are read even if no job was set aside.
+    /// The time after which the waiting jobs are read even if no job was queued.
     private static let longestWait = Duration.seconds(5)
 
     init(_ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection, log: Logger) {
         (self.context, self.setup, self.registry, self.log) = (context, setup, registry, log)
-        store = AppStore(app: setup.name, connection: context.redis)
+        store = AppRedis(app: setup.name, connection: context.redis)
         let event = AsyncEvent()
         self.event = event
         work = LeasedTask { event.signal() }
@@ -53,7 +53,7 @@ import StoreProtocol
     /// Uses this fencing token for all further calls; nil stops the work.
     func setToken(_ token: FenceToken?) { work.setToken(token) }
 
-    /// Reads the waiting jobs, because a job was set aside.
+    /// Reads the waiting jobs, because a job was queued.
     func wake() { event.signal() }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {

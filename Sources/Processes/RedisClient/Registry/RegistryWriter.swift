@@ -18,7 +18,7 @@ package import StoreProtocol
     private static let attempts = 8
 
     private let connection: RedisConnection
-    private let app: AppStore
+    private let app: AppRedis
     private let log: Logger
     private let calls: RegistryCalls
     /// A random text with which the names of this writer's calls begin, so that no call of another writer has the same
@@ -26,7 +26,7 @@ package import StoreProtocol
     private let name: String
     private var namedCalls = 0
     private var damaged = RefusedValueLog()
-    private var registry: (keys: RegistryKeys, stores: [AppStore])?
+    private var registry: (keys: RegistryKeys, stores: [AppRedis])?
     /// The state of each partition in Redis; nil if the state is unknown and must be read.
     private var partitions: [PartitionCache]?
     /// Called with true before the writer waits for Redis, and with false when the writer continues.
@@ -37,7 +37,7 @@ package import StoreProtocol
 
     package init(app: String, connection: RedisConnection, log: Logger) {
         self.connection = connection
-        self.app = AppStore(app: app, connection: connection)
+        self.app = AppRedis(app: app, connection: connection)
         var log = log
         log[metadataKey: "app"] = "\(app)"
         self.log = log
@@ -132,7 +132,7 @@ package import StoreProtocol
     }
 
     private func plan(
-        _ inputs: [DeviceInput], _ registry: (keys: RegistryKeys, stores: [AppStore]),
+        _ inputs: [DeviceInput], _ registry: (keys: RegistryKeys, stores: [AppRedis]),
         _ caches: [PartitionCache], _ reusableBefore: Int64
     ) async throws(StoreError) -> RegistryPlan {
         var plan = RegistryPlan(
@@ -154,7 +154,7 @@ package import StoreProtocol
 
     /// - Returns: false if a partition had another version than the plan expects.
     private func carryOut(
-        _ plan: RegistryPlan, _ registry: (keys: RegistryKeys, stores: [AppStore])
+        _ plan: RegistryPlan, _ registry: (keys: RegistryKeys, stores: [AppRedis])
     ) async throws(StoreError) -> Bool {
         for step in PlanStep.allCases {
             guard try await apply(plan.changes(of: step), registry) else { return false }
@@ -166,7 +166,7 @@ package import StoreProtocol
     ///
     /// - Returns: false if a partition had another version than the plan expects.
     private func apply(
-        _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppStore])
+        _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppRedis])
     ) async throws(StoreError) -> Bool {
         let requests = changes.map { changes in
             namedCalls += 1
@@ -190,7 +190,7 @@ package import StoreProtocol
 // MARK: Reading
 
 extension RegistryWriter {
-    private func open() async throws(StoreError) -> (keys: RegistryKeys, stores: [AppStore]) {
+    private func open() async throws(StoreError) -> (keys: RegistryKeys, stores: [AppRedis]) {
         if let registry { return registry }
         let fields = ReadRegistrySettings.self
         _ = try await calls.retrying { () throws(StoreError) in
@@ -211,14 +211,14 @@ extension RegistryWriter {
         }
         let keys = RegistryKeys(app: app.keys.app, partitions: count)
         let stores = keys.allPartitions.map {
-            AppStore(keys: keys.keys(ofPartition: $0), connection: connection)
+            AppRedis(keys: keys.keys(ofPartition: $0), connection: connection)
         }
         registry = (keys, stores)
         return (keys, stores)
     }
 
     private func read(
-        _ registry: (keys: RegistryKeys, stores: [AppStore])
+        _ registry: (keys: RegistryKeys, stores: [AppRedis])
     ) async throws(StoreError) -> [PartitionCache] {
         let hashes = try await calls.replies(
             to: registry.keys.allPartitions.flatMap { partition in

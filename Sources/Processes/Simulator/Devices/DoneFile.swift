@@ -1,4 +1,4 @@
-import DeviceModel
+import DeviceSimulation
 import EventLoop
 import POSIX
 import PushModel

@@ -1,6 +1,6 @@
 import APNs
 import CheckedNumbers
-import DeviceModel
+import DeviceSimulation
 import EventLoop
 import HTTP2
 import PushModel

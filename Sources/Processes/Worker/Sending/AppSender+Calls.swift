@@ -86,8 +86,8 @@ extension AppSender {
                 guard let batch = window.batch(given.id)?.batch else {
                     continue
                 }
-                for segment in batch.segments.indices {
-                    Failpoint.hit("batch.read", of: batch.jobID(of: segment))
+                for jobPart in batch.jobParts.indices {
+                    Failpoint.hit("batch.read", of: batch.jobID(of: jobPart))
                 }
             }
         #endif
@@ -96,9 +96,9 @@ extension AppSender {
     /// Passes an event to the window. Resulting calls are made at the end of the turn.
     private func update(_ body: (DeliveryWindow) -> Void) {
         window.now = .now
-        window.yieldsToSuspect = context.exclusiveTurn.isWanted
+        window.yieldsToSuspect = context.suspectTurn.isWanted
         body(window)
-        context.exclusiveTurn.changed()
+        context.suspectTurn.changed()
         schedule()
     }
 

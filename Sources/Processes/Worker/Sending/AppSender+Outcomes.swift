@@ -64,7 +64,7 @@ extension AppSender {
         guard let batch = window.batch(ticket.batch) else { return }
         let position = Int(ticket.position)
         let wasSuspect = batch.isSuspect
-        defer { if wasSuspect { context.exclusiveTurn.noteResponse(to: self) } }
+        defer { if wasSuspect { context.suspectTurn.noteResponse(to: self) } }
         #if FAILPOINTS
             Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
         #endif
@@ -111,10 +111,10 @@ extension AppSender {
         case .throttled(let reason): throttled(batch, position, rejection, reason)
         case .serverTrouble(let reason, let reconnect):
             record(batch, position, as: retry(.server, reason))
-            if reconnect || !gatewayHealth.isClosed { pool.retireAll() }
+            if reconnect || !gatewayHealth.allowsSending { pool.retireAll() }
         case .outcomeUnknown(let reason):
             becameUnknown(batch, position, reason, status: rejection.status)
-            if !gatewayHealth.isClosed { pool.retireAll() }
+            if !gatewayHealth.allowsSending { pool.retireAll() }
         case .processingFailed(let reason): record(batch, position, as: retry(.processing, reason))
         case .connectionOver:
             pool.retireAll()
@@ -161,7 +161,7 @@ extension AppSender {
 
     /// Handles a push with unknown outcome. The push is sent again only if its job is at-least-once.
     private func becameUnknown(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
-        let delivery = batch.batch.segments[batch.segment(of: position)].options.delivery
+        let delivery = batch.batch.jobParts[batch.jobPart(of: position)].options.delivery
         record(
             batch, position,
             as: delivery == .atMostOnce
@@ -173,7 +173,7 @@ extension AppSender {
     /// times in a row, sending stops and the coordinator pauses the app.
     private func misconfigured(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String)
     {
-        let options = batch.batch.segments[batch.segment(of: position)].options
+        let options = batch.batch.jobParts[batch.jobPart(of: position)].options
         if options.topic == nil, gatewayHealth.topicRefused() {
             return settingRejected(batch, position, .configurationWrong, rejection, reason)
         }

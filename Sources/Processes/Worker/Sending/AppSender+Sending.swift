@@ -13,7 +13,7 @@ extension AppSender {
     /// Sends as many pushes as credit, rates and connections allow.
     func sendPushes() {
         let now = ContinuousClock.now
-        guard suspension == nil, context.mayStart, context.exclusiveTurn.maySend(self) else {
+        guard suspension == nil, context.mayStart, context.suspectTurn.maySend(self) else {
             return governor.idle(at: now)
         }
         var isProbe = false
@@ -119,21 +119,21 @@ extension AppSender {
         batch.batch.bytes.withUnsafeBytes { bytes in
             while sent < most, let position = batch.next() {
                 let push = batch.batch.pushes[position]
-                let segment = Int(push.segment)
-                if let deadline = batch.batch.segments[segment].options.deadline, deadline <= seconds {
+                let jobPart = Int(push.jobPart)
+                if let deadline = batch.batch.jobParts[jobPart].options.deadline, deadline <= seconds {
                     record(batch, position, as: .expired)
                     continue
                 }
                 let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
                 if let list,
-                    let found = suppression.suppression(batch, segment, token: token, list, at: seconds)
+                    let found = suppression.suppression(batch, jobPart, token: token, list, at: seconds)
                 {
                     record(
                         batch, position, as: .suppressed(cause: found.reason.name),
                         timestamp: found.since * 1000)
                     continue
                 }
-                if !coolDowns.isEmpty, let delay = coolDowns.postpone(batch, segment, position, at: now) {
+                if !coolDowns.isEmpty, let delay = coolDowns.postpone(batch, jobPart, position, at: now) {
                     record(batch, position, as: delay)
                     continue
                 }
@@ -141,7 +141,7 @@ extension AppSender {
                     Failpoint.hit("send.before", token: token)
                 #endif
                 let taken = connection.send(
-                    batch.head(of: segment, appTopic: topic), token: token,
+                    batch.head(of: jobPart, appTopic: topic), token: token,
                     id: batch.pushID(of: position, token: token),
                     payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]),
                     ticket: PushTicket(batch: batch.number, position: UInt32(position)), at: now)

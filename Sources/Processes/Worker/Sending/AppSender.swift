@@ -16,7 +16,7 @@ import StoreProtocol
 @Loop final class AppSender: ConnectionPool.Owner, TurnListener, SuspectPushTurn.Member {
     let context: WorkerContext
     let name: String
-    let store: AppStore
+    let store: AppRedis
     private(set) var topic = ""
     /// The app's share of the worker's time while other apps also have something to send.
     private(set) var weight = 1
@@ -36,7 +36,7 @@ import StoreProtocol
     } observe: { [unowned self] in
         AppGovernor.Observation(
             delivered: counts.delivered, holdsBatches: pool.openStreams > 0 || !window.isEmpty,
-            isStopped: !gatewayHealth.isClosed)
+            isStopped: !gatewayHealth.allowsSending)
     }
     var gatewayHealth = GatewayHealth()
     var coolDowns = CoolDown()
@@ -63,11 +63,11 @@ import StoreProtocol
     init(_ context: WorkerContext, app: String) {
         self.context = context
         name = app
-        store = AppStore(app: app, connection: context.redis)
+        store = AppRedis(app: app, connection: context.redis)
         window = DeliveryWindow(worker: context.name, now: .now)
         suppressionLists = SuppressionLists(store, life: 30 * 86_400, log: context.log)
         suppression = SuppressionFilter(suppressionLists)
-        context.exclusiveTurn.join(self)
+        context.suspectTurn.join(self)
         suppressionLists.onLoaded = { [unowned self] in
             shards.suppressionsAreLoaded()
             resumeIfKnown()
@@ -221,7 +221,7 @@ import StoreProtocol
 
     private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
     var hasExclusiveTurn: Bool {
-        window.suspect != nil && context.exclusiveTurn.maySendSuspect(self)
+        window.suspect != nil && context.suspectTurn.maySendSuspect(self)
     }
 
     // MARK: The turn
@@ -237,7 +237,7 @@ import StoreProtocol
         context.turns.note(self, holdsBatches: !window.isEmpty)
         window.now = .now
         window.setCreditLimit(min(pool.window, governor.usefulWindow))
-        window.yieldsToSuspect = context.exclusiveTurn.isWanted
+        window.yieldsToSuspect = context.suspectTurn.isWanted
         sendPushes()
         let wantsMore = wantsBatches && !window.yieldsToSuspect
         if context.redis.isReady, let request = window.checkOut(wantsMore: wantsMore) {

@@ -14,7 +14,7 @@ struct GatewayHealth {
     private(set) var reason = ""
 
     /// Whether the app may send without restriction. Otherwise, the app may send nothing or only a probe.
-    var isClosed: Bool { breaker.isClosed }
+    var allowsSending: Bool { breaker.isClosed }
     /// Whether the circuit breaker has stopped sending at least three times in a row.
     var isLasting: Bool { breaker.pauses >= 3 }
 

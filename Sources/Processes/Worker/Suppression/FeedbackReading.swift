@@ -14,9 +14,9 @@ import Transport
 /// The service deletes each tuple after it has sent the tuple, so this object stores every tuple in Redis. It stores one portion
 /// of tuples at a time, and does not read the socket while it stores a portion.
 @Loop final class FeedbackReading {
-    private let order: FeedbackOrder
+    private let request: FeedbackRequest
     private let scope: SuppressionScope
-    private let store: AppStore
+    private let store: AppRedis
     /// The suppression lists of the shards of the reported tokens. A service may report a token repeatedly. If the token is in
     /// the list of its shard already, the token is not added again.
     private let known: SuppressionLists
@@ -49,10 +49,10 @@ import Transport
     ///   - known: the app's suppression lists, in an object that nothing else uses.
     ///   - ended: called once with the number of stored tuples, and with the error or "".
     init(
-        _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore, known: SuppressionLists,
+        _ request: FeedbackRequest, scope: SuppressionScope, store: AppRedis, known: SuppressionLists,
         ended: @escaping @Loop (_ tuples: Int, _ error: String) -> Void
     ) {
-        (self.order, self.scope, self.store, self.ended) = (order, scope, store, ended)
+        (self.request, self.scope, self.store, self.ended) = (request, scope, store, ended)
         self.known = known
         known.onLoaded = { [weak self] in self?.listsAreRead() }
     }
@@ -62,7 +62,7 @@ import Transport
     ///   - proxy: the HTTP proxy to connect through.
     func start(_ tls: TLSContext?, proxy: Endpoint?) {
         let dial = Dial(
-            .tcp(host: order.host, port: order.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)
+            .tcp(host: request.host, port: request.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)
         Loop.task { await self.listen(over: dial) }
     }
 
@@ -131,8 +131,8 @@ import Transport
         portions += 1
         let now = store.connection.clock.seconds
         let request = Suppress(
-            waiting.prefix(count).map { entry($0, at: now) }, scopes: [scope], limit: order.limit,
-            writer: order.reading, step: portions)
+            waiting.prefix(count).map { entry($0, at: now) }, scopes: [scope], limit: request.limit,
+            writer: request.reading, step: portions)
         Loop.task { await self.store(count, by: request) }
     }
 
@@ -159,7 +159,7 @@ import Transport
     }
 
     private func shard(of tuple: FeedbackTuple) -> Int {
-        ShardHash.shard(of: tuple.token, shards: order.shards)
+        ShardHash.shard(of: tuple.token, shards: request.shards)
     }
 
     private func entry(_ tuple: FeedbackTuple, at now: Int64) -> Suppress.Entry {
@@ -192,25 +192,25 @@ import Transport
     /// - Parameters:
     ///   - setup: the app's setup; nil when the app is not served here.
     ///   - app: the app's sender.
-    func begin(_ order: FeedbackOrder, setup: AppSetup?, app: AppSender?) {
-        guard let setup, let app else { return ended(order, 0, "the app is not served here") }
-        guard readings[order.reading] == nil else { return }
+    func begin(_ request: FeedbackRequest, setup: AppSetup?, app: AppSender?) {
+        guard let setup, let app else { return ended(request, 0, "the app is not served here") }
+        guard readings[request.reading] == nil else { return }
         do {
             let tls = try TLSContext(client: ClientSettings(setup))
             let reading = FeedbackReading(
-                order, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
+                request, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
                 store: app.store,
                 known: SuppressionLists(app.store, life: app.suppressionLists.life, log: log)
-            ) { [unowned self] in ended(order, $0, $1) }
-            readings[order.reading] = reading
+            ) { [unowned self] in ended(request, $0, $1) }
+            readings[request.reading] = reading
             reading.start(tls, proxy: setup.proxy)
         } catch {
-            ended(order, 0, "\(error)")
+            ended(request, 0, "\(error)")
         }
     }
 
-    private func ended(_ order: FeedbackOrder, _ tuples: Int, _ error: String) {
-        readings[order.reading] = nil
-        notify(.feedback(app: order.app, reading: order.reading, tuples: UInt64(tuples), error: error))
+    private func ended(_ request: FeedbackRequest, _ tuples: Int, _ error: String) {
+        readings[request.reading] = nil
+        notify(.feedback(app: request.app, reading: request.reading, tuples: UInt64(tuples), error: error))
     }
 }

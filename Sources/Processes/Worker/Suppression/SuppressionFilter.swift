@@ -42,10 +42,10 @@ import PushModel
     /// Returns why a push is suppressed, and since when its token is invalid, in Unix seconds; nil if the
     /// push may be sent.
     func suppression(
-        _ batch: HeldBatch, _ segment: Int, token: UnsafeRawBufferPointer, _ list: SuppressionLists.List,
+        _ batch: HeldBatch, _ jobPart: Int, token: UnsafeRawBufferPointer, _ list: SuppressionLists.List,
         at seconds: Int64
     ) -> (reason: SuppressionReason, since: Int64)? {
-        let options = batch.batch.segments[segment].options
+        let options = batch.batch.jobParts[jobPart].options
         return list.table.entry(
             token, scope: scope(of: options).number, registeredAt: options.registeredAt, now: seconds)
     }
@@ -56,7 +56,7 @@ import PushModel
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ timestamp: Int64?
     ) -> Bool {
         guard let timestamp,
-            let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt,
+            let registered = batch.batch.jobParts[batch.jobPart(of: position)].options.registeredAt,
             Self.reason(of: rejection)?.yieldsToRegistration == true
         else { return false }
         return Self.isRegistration(atSecond: registered, after: timestamp)
@@ -81,7 +81,7 @@ import PushModel
     ) -> String? {
         guard rejection.generation >= generation, let reason = Self.reason(of: rejection) else { return nil }
         let push = batch.batch.pushes[position]
-        let scope = scope(of: batch.batch.segments[Int(push.segment)].options)
+        let scope = scope(of: batch.batch.jobParts[Int(push.jobPart)].options)
         guard scope.text.utf8.count <= Self.longestScope else { return nil }
         let record = SuppressionRecord(
             reason: reason, scope: scope.number, time: timestamp.map { min($0 / 1000, seconds) } ?? seconds,

@@ -62,7 +62,7 @@ import StoreProtocol
         didSet { if life != oldValue { for list in lists.values { list.setLife(life) } } }
     }
 
-    private let store: AppStore
+    private let store: AppRedis
     private let log: Logger
     private var lists: [Int: List] = [:]
     /// Shards whose lists have entries that are not read yet.
@@ -84,7 +84,7 @@ import StoreProtocol
     /// Redis has lost its last writes, it may give their entry ids to new entries, which the worker would otherwise not read.
     private static let overlap: Int64 = 10 * 60 * 1000
 
-    init(_ store: AppStore, life: Int64, log: Logger) {
+    init(_ store: AppRedis, life: Int64, log: Logger) {
         (self.store, self.life, self.log) = (store, life, log)
     }
 

@@ -8,10 +8,10 @@ local faults, seen, open, in_flight, delayed, broken = {}, {}, {}, {}, {}, {}
 local function add_fault(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
 local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
 
--- Returns whether the segment table of a body can be read and lists as many positions as the map.
+-- Returns whether the table of job parts of a body can be read and lists as many positions as the map.
 local function is_readable(body, map)
     local positions = 0
-    local isReadable = pcall(each_segment, body, function(_, _, last) positions = last end)
+    local isReadable = pcall(each_job_part, body, function(_, _, last) positions = last end)
     return isReadable and positions == #map
 end
 
@@ -32,7 +32,7 @@ local function check(id, where, sums)
     if not is_in_flight and s.granted ~= 0 then add_fault('batch', id, 'in', where, 'grants', s.granted) end
     if not is_readable(body, s.map) then return add_fault('batch', id, 'in', where, 'cannot be read') end
     if isSecond then return end
-    each_segment(body, function(job, a, b)
+    each_job_part(body, function(job, a, b)
         local n = count_open(s.map, a, b)
         local _, paused_count = s.map:sub(a, b):gsub('p', '')
         add(open, job, n + paused_count)
@@ -101,7 +101,7 @@ local function closed_items(f, sums)
         if not a or tonumber(a) <= before or tonumber(a) > tonumber(b) then error('positions that are not runs') end
         before = tonumber(b)
     end
-    each_segment(f.b, function(job, first, last)
+    each_job_part(f.b, function(job, first, last)
         for a, b in f.p:gmatch('(%d+)%-(%d+)') do
             local n = math.min(last, tonumber(b)) - math.max(first, tonumber(a)) + 1
             if n > 0 then add(sums, job, n) end

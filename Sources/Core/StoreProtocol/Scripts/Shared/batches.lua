@@ -1,4 +1,4 @@
--- Batches: their ids, states, bodies and lists. The functions of this file read only the segment table of a body.
+-- Batches: their ids, states, bodies and lists. The functions of this file read only the table of job parts of a body.
 -- Uses base, events.
 
 local STATES, BODIES = P .. 'states', P .. 'batches'
@@ -66,8 +66,8 @@ local function count_open(map, first, last)
     return n
 end
 
--- Calls f(job, first, last, flags) for each segment of a body. A table entry is: tokens u16, flags u8, id length u8, id.
-local function each_segment(body, f)
+-- Calls f(job, first, last, flags) for each job part of a body. A table entry is: tokens u16, flags u8, id length u8, id.
+local function each_job_part(body, f)
     local _, n, at = struct.unpack('>BI2', body)
     local first = 1
     local tokens, flags, job

@@ -8,7 +8,7 @@ local cancelled_positions, moment = {}, nil
 
 local function cancel_positions(s, body)
     local open_positions
-    each_segment(body, function(job, first, last)
+    each_job_part(body, function(job, first, last)
         local entry = cancel_of(job)
         if not entry then return end
         moment = moment or now()

@@ -6,7 +6,7 @@
 -- and with the counts of finished and of refused inputs; the stream of refused inputs; the event of a refused input; what an
 -- input is.
 local LISTS = {
-    devices = { 'device', 'device_inputs', 'refused_devices', 'device.refused', 'device inputs' },
+    devices = { 'device', 'device_intake', 'refused_devices', 'device.refused', 'device inputs' },
     campaigns = { 'campaign', 'campaign_inputs', 'refused_campaigns', 'campaign.refused', 'campaigns' },
     done = { 'campaign', 'done_inputs', 'refused_done', 'done.refused', 'reports of done devices' },
 }

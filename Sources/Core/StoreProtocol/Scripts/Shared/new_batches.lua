@@ -33,7 +33,7 @@ local function add_new_batches(i, n, t, has_cancelled)
             if s then
                 sum_open(sums, body, s)
             else
-                each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
+                each_job_part(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
             end
             add_to_records(sums, 'delayed', 1)
             call('ZADD', P .. 'delayed', due, id)

@@ -17,7 +17,7 @@ local function paused_tokens_of(nn)
     return paused_tokens[nn]
 end
 
--- Calls f(position) for each push in a body whose token is one of `tokens`. A segment is: length u16, options (if the lowest bit
+-- Calls f(position) for each push in a body whose token is one of `tokens`. A job part is: length u16, options (if the lowest bit
 -- of the sixth byte is 1, each push has its own payload), payload length u32, payload, pushes.
 local function each_push_to(tokens, body, f)
     local found = false
@@ -50,7 +50,7 @@ end
 local function pause_positions(id, s, body)
     cancel_positions(s, body)
     local parts = {}
-    each_segment(body, function(job, first, last)
+    each_job_part(body, function(job, first, last)
         local part = s.map:sub(first, last)
         if pause_of(job) then
             part = part:gsub('%.', 'p')

@@ -21,7 +21,7 @@ local function fail_rest(job, offset, reason, stamp, keep)
     if rest <= 0 then return end
     local failed = increment(job_record, 'failed', rest)
     increment(job_record, 'reason:' .. reason, rest)
-    add_event('job.truncated', stamp, 'job', job, 'failed', rest, 'reason', reason)
+    add_event('job.pushes_failed', stamp, 'job', job, 'failed', rest, 'reason', reason)
     local delivered, expired, cancelled = a[2] or '0', a[4] or '0', a[5] or '0'
     local sum = failed + (tonumber(delivered) or 0) + (tonumber(expired) or 0) + (tonumber(cancelled) or 0)
     if sum == tonumber(a[1]) then
