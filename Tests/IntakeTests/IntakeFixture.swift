@@ -128,7 +128,7 @@ import Testing
     /// The fencing token of the current owner of the intake.
     var intakeToken: FenceToken { leases[0] }
 
-    /// Ends the intake like a killed process, and starts another intake.
+    /// Stops the intake, and starts another intake that takes over the leases.
     func replaceIntake(limits: StepLimits = StepLimits()) async throws {
         await intake.stop()
         intake = makeIntake(limits)

@@ -58,7 +58,7 @@ import StoreProtocol
             }
         } catch {
             // The error did not crash the process, so the try does not count.
-            if isAlone, !Task.isCancelled { _ = try? await store.perform(take(most: 0, isAlone: false)) }
+            if isAlone { _ = try? await store.perform(take(most: 0, isAlone: false)) }
             throw error
         }
         let reply = try await retrying(

@@ -128,9 +128,10 @@ extension DeviceStep {
         }
     }
 
-    /// Makes Redis forget that this process tried an input, because the input has not crashed the process.
+    /// Makes Redis forget that this process tried an input, because the input has not crashed the process. A process that is stopped
+    /// calls this too: a regular end is not a crash.
     private func forgetTries() async {
-        guard isAlone, !Task.isCancelled else { return }
+        guard isAlone else { return }
         _ = try? await intake.store.perform(request(most: 0, triedBy: nil))
     }
 

@@ -150,9 +150,10 @@ extension LookupStep {
         }
     }
 
-    /// Makes Redis forget that this process tried a job, because the job has not crashed the process.
+    /// Makes Redis forget that this process tried a job, because the job has not crashed the process. A process that is stopped calls
+    /// this too: a regular end is not a crash.
     private func forgetTries() async {
-        guard isAlone, !Task.isCancelled else { return }
+        guard isAlone else { return }
         _ = try? await lookups.store.perform(request(most: 0, triedBy: nil))
     }
 
