@@ -2,7 +2,7 @@
 # Needs Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
 .PHONY: setup build man completions deb demo check test test-outside simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
-	drill governor-picture lint format clean
+	drill governor-picture newspaper lint format clean
 
 # Installs missing Debian packages. If all packages are installed, prints nothing and uses no network.
 setup:
@@ -157,6 +157,14 @@ governor-picture: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product governor-picture
 	.build/release/governor-picture keep=docs/internals/governor.svg
+
+# Plays five nights in which a newspaper sends an edition to DEVICES simulated devices. A night of three hours takes three minutes.
+# Prints the table, and draws the picture, of docs/newspaper.md.
+DEVICES ?= 1000000
+newspaper: setup
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product newspaper-nights
+	.build/release/newspaper-nights devices=$(DEVICES) keep=docs/newspaper.svg
 
 lint:
 	@find Package.swift Sources Tests -name '*.swift' -print0 | xargs -0 -P "$$(nproc)" -n 100 swift format lint --strict

@@ -436,6 +436,10 @@ let package = Package(
         .executableTarget(
             name: "governor-picture", dependencies: ["BenchKit", "Charts", "FarmHarness"],
             path: "Tests/Tools/GovernorPicture", swiftSettings: strict),
+        // Plays nights in which a newspaper sends an edition to simulated devices.
+        .executableTarget(
+            name: "newspaper-nights", dependencies: ["BenchKit", "Charts", "FarmHarness"],
+            path: "Tests/Tools/Newspaper", swiftSettings: strict),
         // Repeats old experiments with the binary interface, with the senders of that time and with the farm.
         .target(
             name: "BinaryBench",
