@@ -39,8 +39,8 @@ extension AppIntake {
     /// together with other taken jobs.
     private static let aloneBytes = 4096
 
-    /// Splits a job that arrived while no job was taken, if one step is enough. A job that needs several steps stays
-    /// with the taken jobs.
+    /// Splits a job that the watcher moved to the empty list of taken jobs, if one step is enough. A job that needs
+    /// several steps stays in this list.
     func splitAlone(_ job: [UInt8], _ token: FenceToken) async throws(StoreError) {
         (isDrained, hasMore) = (false, false)
         guard job.count <= Self.aloneBytes else { return }

@@ -15,7 +15,8 @@ import StoreProtocol
     let log: Logger
     let store: AppRedis
     private(set) var setup: IntakeSetup
-    /// Whether the current work may crash the process. The coordinator is notified before the work begins.
+    /// Whether this process handles jobs of the app, which may crash it. The coordinator is notified before the
+    /// handling begins.
     private(set) var isWorking = false
     let limits: StepLimits
     /// Looks up the users and devices of jobs.
@@ -28,7 +29,7 @@ import StoreProtocol
     var step = 0
     /// The first taken job, if it is partly split and not yet in the queue.
     var head: IntakeHead?
-    /// Whether the last reply was full, so that Redis may have more jobs.
+    /// Whether the last reply had as many jobs or bytes as a reply may have, so that Redis may have more jobs.
     var hasMore = false
     /// Whether the inbox is empty, so that the intake can wait for the next job.
     var isDrained = false

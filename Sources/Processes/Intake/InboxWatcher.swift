@@ -22,8 +22,9 @@ import StoreProtocol
         if connection.isReady {
             let store = AppRedis(app: app, connection: connection)
             do throws(StoreError) { return try await store.perform(request) } catch {
-                // After any error, it is unknown whether Redis has moved an entry. So the caller reads the taken entries; if
-                // the error persists, that read reports it.
+                // After any error, it is unknown whether Redis has moved an entry. So this function returns nil, and
+                // the caller reads the taken entries. If the error persists, this read fails too, and reports the
+                // error.
             }
         }
         // If the task is cancelled, the sleep ends early, and the caller ends.

@@ -8,8 +8,8 @@ import Scheduling
 import StoreProtocol
 package import Supervision
 
-/// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers' data,
-/// and this process has no signing key.
+/// The intake process of one host: turns the jobs and campaigns of all apps into batches, and applies device inputs.
+/// Only this process parses producers' data, and this process has no signing key.
 ///
 /// The process follows its coordinator's messages on the control channel, and exits when the coordinator exits.
 @Loop package final class IntakeProcess {
@@ -122,7 +122,7 @@ package import Supervision
         devices[setup.name] = intake
         intake.setToken(tokens[setup.name])
         Loop.task {
-            // The former device intake must not apply inputs to the former registry any more.
+            // Stop the former device intake, so that it applies no more inputs to the former registry.
             await former?.stop()
             if self.devices[setup.name] === intake { intake.start() }
         }

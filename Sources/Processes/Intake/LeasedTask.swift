@@ -8,7 +8,7 @@ import StoreProtocol
     private var token: FenceToken?
     private var task: Task<Void, Never>?
     private let wakeUp = AsyncEvent()
-    /// Ends a wait of the work for new input.
+    /// Makes the work stop waiting for new input.
     private let endWait: @Loop () -> Void
 
     init(endWait: @escaping @Loop () -> Void) { self.endWait = endWait }

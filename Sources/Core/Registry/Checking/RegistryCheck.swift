@@ -26,10 +26,10 @@ package struct RegistryCheck {
     private let count: Int
     private var caches: [PartitionCache] = []
     private var needs: [Need] = []
-    /// The bits of the present partition, as its records need them.
+    /// The bits that the records of the present partition need.
     private var bits: [BitsKey: OrdinalChunk] = [:]
     private var present = (partition: 0, devices: 0, highest: -1)
-    /// For each index, the needs of the partition whose buckets are being read.
+    /// The places to which the index whose buckets are being read must point, and for which no entry was found yet.
     private var wanted: Set<Pointer> = []
     private var entries = 0
     package private(set) var faults = RegistryFaults()

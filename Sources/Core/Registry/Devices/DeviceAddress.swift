@@ -26,7 +26,7 @@ package struct DeviceAddress: Hashable, Sendable {
         }
     }
 
-    /// What the address is for. A device can have one address for each kind.
+    /// What the address is for.
     package enum Kind: UInt8, NamedDeviceWord, Sendable {
         /// Ordinary pushes to the app.
         case app = 0

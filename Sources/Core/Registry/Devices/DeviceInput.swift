@@ -1,4 +1,4 @@
-/// One entry of the list of registrations, which producers write.
+/// One entry of the list of device inputs, which producers and the scripts that suppress tokens write.
 package enum DeviceInput: Equatable, Sendable {
     /// Registers the device, or replaces all its fields.
     case set(DeviceFields)
@@ -6,11 +6,13 @@ package enum DeviceInput: Equatable, Sendable {
     case change(id: String, addTags: [String], removeTags: [String])
     /// Removes the device.
     ///
-    /// - Parameter seenUntil: only if the device was last seen on this day or before, as a number of days since 1970 in UTC.
+    /// - Parameter seenUntil: if given, the device is removed only if it was last seen on this day or before: a number
+    ///   of days since 1970 in UTC.
     case remove(id: String, seenUntil: Int? = nil)
     /// Removes all devices of the user.
     case forget(user: String)
-    /// Removes the address from its device, unless the device was registered with the address after the time `at`, in Unix seconds.
+    /// Removes the address from its device, unless the device was registered with the address after `at`, a time in
+    /// Unix seconds.
     case invalidate(DeviceAddress, at: Int64)
 }
 

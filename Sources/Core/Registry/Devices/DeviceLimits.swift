@@ -33,7 +33,7 @@ package enum DeviceLimits {
         return values.first { $0.1.map { !areValues([$0]) } ?? false }?.0
     }
 
-    /// Whether each text has a length that a tag or another value may have.
+    /// Whether the length of each text is in ``valueBytes``.
     static func areValues(_ texts: [String]) -> Bool {
         texts.allSatisfy { valueBytes.contains($0.utf8.count) }
     }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The rules for texts of a device input. For each rule, a phrase continues error messages after "must be".
+/// The rules for texts of a device input. Each rule has a phrase that follows "must be" in error messages.
 enum DeviceText {
     private static let longestID = DeviceLimits.idBytes.upperBound
     static let idRule =

@@ -58,7 +58,7 @@ package struct IndexField: Hashable, Comparable, Sendable {
         return Int(foreign: bucket < count ? bucket : value % power)
     }
 
-    /// The bucket that is divided when an index with `count` buckets gets one more bucket.
+    /// The number of the bucket that is divided when an index with `count` buckets gets one more bucket.
     package static func divided(by count: Int) -> Int {
         let count = UInt64(clamping: max(1, count))
         return Int(foreign: count - UInt64(1) << UInt64(63 - count.leadingZeroBitCount))

@@ -69,7 +69,7 @@ package struct RegistryKeys: Sendable {
 
 /// A key of a partition, without the partition's prefix.
 package enum RegistryKey: Hashable, Sendable {
-    /// A hash: version, counts of devices, index entries and buckets.
+    /// A hash: version, next ordinal, and numbers of devices, index entries and buckets.
     case meta
     /// A hash: attribute names and their numbers.
     case names

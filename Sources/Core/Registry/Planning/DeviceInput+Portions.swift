@@ -26,7 +26,8 @@ extension DeviceInput {
         return portions
     }
 
-    /// How much work the input is: 1 for an ordinary device, more for a device with many tags or long addresses.
+    /// How much work the input is: 1 for an ordinary device, more for a device with many tags or long addresses, and
+    /// 100 for a user to forget.
     private var weight: Int {
         switch self {
         case .set(let fields):

@@ -1,7 +1,7 @@
 /// Applies inputs, in order, to the devices that a plan has read.
 ///
-/// Nothing is written. The plan then compares each device before the first input with the device after the last input.
-/// So several inputs for one device or address make one change.
+/// Nothing is written. The plan then compares each device before the first input with the same device after the last
+/// input. So several inputs for one device or address cause one change of its record.
 struct InputApplication {
     private let keys: RegistryKeys
     private let now: Int64

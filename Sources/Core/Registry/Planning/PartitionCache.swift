@@ -30,7 +30,7 @@ package struct PartitionCache: Equatable, Sendable {
     package func entries(of index: RegistryIndex) -> Int { entries[index, default: 0] }
     package func buckets(of index: RegistryIndex) -> Int { buckets[index, default: 1] }
 
-    /// Counts a change of the partition that changes nothing but the version.
+    /// Notes that Redis has raised the partition's version without other changes.
     package mutating func countVersion() { version += 1 }
 
     mutating func add(entries count: Int, to index: RegistryIndex) {

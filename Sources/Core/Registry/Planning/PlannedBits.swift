@@ -56,7 +56,7 @@ struct PlannedBits {
         return all.contains { !$0.isSet || !$0.isNew } || length / 2 + all.count > OrdinalChunk.sparseLimit
     }
 
-    /// The command that carries out the changes of a step; nil if there are none. Call this method once for each step,
+    /// The commands that carry out the changes of a step; empty if there are none. Call this method once for each step,
     /// in the order of the steps.
     mutating func write(_ step: PlanStep, _ key: String) -> [PartitionChange] {
         guard let changes = changes[step], !isSkipped else { return [] }

@@ -11,8 +11,8 @@ struct PlannedDevices {
     /// The places whose records cannot be read.
     private(set) var unreadable: Set<DevicePlace> = []
     private var byID: [[UInt8]: DevicePlace] = [:]
-    /// Normally, one place has an address. If Redis lost data, several places can have the address until it is
-    /// registered again.
+    /// The places of the devices that have an address: usually one. If Redis lost data, several devices can have the
+    /// address until a device registers with it again.
     private var byAddress: [[UInt8]: [DevicePlace]] = [:]
     private var byUser: [[UInt8]: Set<DevicePlace>] = [:]
 
@@ -46,7 +46,7 @@ struct PlannedDevices {
         if let user = record.user { byUser[Array(user.utf8)]?.remove(place) }
     }
 
-    /// Removes the address from all devices except the device at `place`, where `isOld` is true for the device's address.
+    /// Removes the address from each device for whose address `isOld` is true, but not from the device at `place`.
     mutating func leave(
         _ address: DeviceAddress, except place: DevicePlace? = nil,
         where isOld: (DeviceRecord.Address) -> Bool

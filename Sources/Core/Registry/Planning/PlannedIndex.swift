@@ -59,7 +59,8 @@ struct PlannedIndex {
         return (commands(written, removed), added)
     }
 
-    /// Moves the entries of divided buckets that the plan does not change.
+    /// Moves the entries of divided buckets to their new buckets, except entries that the plan changes, which
+    /// ``write(_:)`` moves.
     private func moveDivided(_ written: inout [Int: [[UInt8]]], _ removed: inout [Int: [[UInt8]]]) {
         for (field, value) in divided.sorted(by: { $0.key < $1.key }) where entries[field] == nil {
             let (place, target) = (field.bucket(of: buckets), field.bucket(of: bucketsAfter))

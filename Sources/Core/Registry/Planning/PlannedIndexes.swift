@@ -38,7 +38,7 @@ struct PlannedIndexes {
         indexes[index]?.addDivided(content)
     }
 
-    /// Returns the changes of a step in a partition, and updates the partition's state.
+    /// Returns the changes of a step in a partition, and adds them to the numbers of entries and buckets in `state`.
     func write(_ step: PlanStep, _ partition: Int, _ state: inout PartitionCache) -> [PartitionChange] {
         var changes: [PartitionChange] = []
         for index in RegistryIndex.allCases {

@@ -24,8 +24,8 @@ package struct RegistryPlan {
     /// The records that change, by partition.
     private var records: [Int: [RecordChange]] = [:]
     private var names: [AttributeNames]
-    /// The index entries by which the inputs find devices that they do not name: the devices of forgotten users, and the devices
-    /// of addresses.
+    /// The index entries by which the inputs find devices that they do not name: the devices of forgotten users, and
+    /// the former devices of registered and of invalid addresses.
     private let finding: Set<EntryKey>
 
     /// The result of each input, in order. Empty until the plan has read the devices.

@@ -9,7 +9,7 @@ package struct RegistryRead: Hashable, Sendable {
         case length
         /// A whole string.
         case string
-        /// The members of a sorted set with scores lower than `below`, lowest first.
+        /// At most `count` members of a sorted set with scores lower than `below`, the lowest scores first.
         case lowestMembers(below: Int64, count: Int)
     }
 
@@ -33,9 +33,10 @@ package enum RegistryReply: Sendable {
     case members([String])
 }
 
-/// Why a plan cannot continue. The registry is damaged, or a reply has the wrong form.
+/// Why a plan cannot continue.
 package enum RegistryPlanError: Error, Equatable, Sendable {
-    /// The partition has another version than the caller knows, so another writer has changed it.
+    /// The partition has another version than the caller knows: another writer has changed the partition, or Redis has
+    /// lost changes.
     case stale(partition: Int, version: Int)
     /// The reply has a form that this read cannot have.
     case reply(RegistryRead)

@@ -11,7 +11,8 @@ package struct DeviceRecord: Equatable, Sendable {
             (self.address, self.since) = (address, since)
         }
 
-        /// A device that registers repeatedly within this time does not change its record each time.
+        /// If a device registers again within this time, the times of its addresses do not change. So most repeated
+        /// registrations do not change the record.
         package static let refreshSeconds: Int64 = 60
 
         /// The time of the address after a registration at the time `now`.

@@ -1,4 +1,4 @@
-/// The parts of a record that a look-up of recipients needs. Reading them needs no dictionary.
+/// The parts of a record that a look-up of recipients needs. They can be read without the partition's dictionary.
 package struct RecordAddresses: Equatable, Sendable {
     package let id: String
     package let user: String?

@@ -1,6 +1,6 @@
 /// Why bytes are not a record.
 package enum DeviceRecordError: Error, Equatable, Sendable {
-    /// A later release wrote the record.
+    /// The record's version is not the version that this release knows.
     case version(UInt8)
     /// The bytes end too early, or bytes follow the record.
     case length

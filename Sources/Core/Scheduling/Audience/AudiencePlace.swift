@@ -1,15 +1,15 @@
 import PushModel
 
-/// The place of a device in the order of a campaign: a hash of the device's id and of a salt.
+/// The place of a device in the order of a campaign: a hash of a salt and of bytes that name the device.
 ///
-/// Equal ids and salts always give the same place, so that a device has the same cohort and stage in all rounds. Another salt
-/// gives an independent place. The cohort comes from the low bits of the hash and the stage from the high bits, so that each
-/// stage has devices of all cohorts.
+/// Equal bytes and salts always give the same place, so that a device has the same cohort and stage in all rounds.
+/// Another salt gives an independent place. The cohort comes from the low bits of the hash and the stage from the high
+/// bits, so that each stage has devices of all cohorts.
 package struct AudiencePlace: Hashable, Sendable {
     private let hash: UInt64
 
     /// - Parameters:
-    ///   - device: the bytes of the device's id or, in an uploaded list, of its token.
+    ///   - device: bytes that name the device, such as its partition and its ordinal in the registry.
     ///   - salt: a text that campaigns share if a device should have the same place in them, such as the name of a series.
     package init(device: UnsafeRawBufferPointer, salt: String) {
         self.init(device: device, seed: Self.seed(ofSalt: salt))

@@ -34,7 +34,7 @@ package struct CapRules: Hashable, Sendable {
     ///   - category: 1 to 64 letters, digits, dots, hyphens and underscores of ASCII; nil for ``commonCategory``.
     ///   - caps: the campaign's own caps; at most one for each period.
     ///   - counted: periods that other campaigns of the category cap. The campaign's pushes count in these periods too,
-    ///     because the caps of the category's campaigns include all its pushes.
+    ///     because the caps of those campaigns limit all pushes of the category together.
     package init(
         category: String?, caps: [Cap], counted: some Sequence<CapPeriod> = []
     ) throws(ScheduleError) {
@@ -88,8 +88,8 @@ package struct CapRules: Hashable, Sendable {
 ///
 /// Devices of several zones share a counter, so its name and its expiry depend on the time, but not on the zone.
 package struct CapCounter: Hashable, Sendable {
-    /// The milliseconds after which the counter of an hour expires. In a zone whose clocks are set back, an hour can have
-    /// more than 60 minutes.
+    /// How many milliseconds after the start of its hour a counter expires. This is more than an hour, because in a
+    /// zone whose clocks are set back, an hour can have more than 60 minutes.
     private static let hourLife: Int64 = 4 * 3_600_000
 
     package let category: String

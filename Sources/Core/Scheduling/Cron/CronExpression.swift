@@ -63,7 +63,8 @@ package struct CronExpression: Hashable, Sendable, CustomStringConvertible {
     package func next(after time: UTCTime, in zone: TimeZoneRules) -> UTCTime? {
         // A later local time never occurs earlier, so the search begins after the present local time.
         var minute = zone.localTime(at: time).seconds.dividedDown(by: 60).quotient + 1
-        // Clocks that were set back repeat local times of at most 52 hours. A start in these hours may already be past.
+        // Clocks that are set back repeat at most 52 hours of local times. A match in these hours may be a time that
+        // has already passed.
         for _ in 0..<52 * 60 {
             guard let match = nextMatch(from: minute) else { return nil }
             let start = zone.occurrence(of: LocalTime(seconds: match * 60)).first

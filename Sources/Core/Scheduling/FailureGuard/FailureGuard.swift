@@ -2,8 +2,9 @@ import PushModel
 
 /// Decides whether a campaign pauses because too many of its last pushes failed (`stop_at`).
 ///
-/// The guard keeps results in groups of ``groupSize`` in the order of their arrival. The failures of a report are distributed
-/// evenly among the results of the report. After 1,000 results, the guard considers the last 1,000 to 1,049 results.
+/// The guard keeps results in groups of ``groupSize`` in the order of their arrival. A report does not say which of its
+/// results failed, so its failures are distributed evenly among its results. After 1,000 results, the guard considers
+/// the last 1,000 to 1,049 results.
 package struct FailureGuard: Hashable, Sendable {
     /// The number of last results that the guard considers; up to 49 more results can be considered.
     package static let window = 1000
@@ -76,7 +77,7 @@ package struct FailureGuard: Hashable, Sendable {
         var failures = Int(foreign: max(0, failed))
         var rest = Int(foreign: max(0, delivered)) + failures
         if rest > Self.window {
-            // Only the last results of a long report count.
+            // Of a long report, only as many results count as the guard considers, with the same share of failures.
             failures = Int(clamping: (Double(failures) / Double(rest) * Double(Self.window)).rounded())
             rest = Self.window
         }

@@ -15,13 +15,15 @@ package struct MergeClock: Hashable, Sendable {
         package init(startsAt: UTCTime, dueAt: UTCTime) { (self.startsAt, self.dueAt) = (startsAt, dueAt) }
     }
 
-    /// The milliseconds between two pushes to a device: the least time between two rounds of a campaign.
+    /// The least time between two pushes of the group to a device, in milliseconds: the time between two rounds of the
+    /// campaign that repeats most often.
     package let every: Int64
 
     /// - Parameter every: the time between two rounds of each campaign that repeats, in milliseconds.
     package init(every: some Sequence<Int64>) { self.every = max(1, every.min() ?? Self.defaultEvery) }
 
-    /// Returns the start of the group's next round: when a campaign is due, but not too soon after the last round.
+    /// Returns the start of the group's next round: the earliest time at which a campaign is due, but at least
+    /// ``every`` after the group's last round.
     /// - Returns: nil if no campaign has a further round.
     package func nextRound(of entries: some Sequence<Entry>, last: UTCTime?) -> UTCTime? {
         guard let due = entries.map({ max($0.startsAt, $0.dueAt) }).min() else { return nil }

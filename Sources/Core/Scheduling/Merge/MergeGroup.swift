@@ -16,7 +16,7 @@ package struct MergeGroup: Hashable, Sendable {
         package let payload: [UInt8]
         /// The ids of the merged campaigns in the order of the payload.
         package let campaigns: [String]
-        /// The end of the push's usefulness: the latest end of its campaigns.
+        /// When the push expires: the latest end of its campaigns.
         package let expiresAt: UTCTime
 
         /// The campaign whose record counts the push as accepted. The other campaigns count it as merged.

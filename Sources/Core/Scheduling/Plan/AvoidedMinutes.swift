@@ -1,6 +1,6 @@
 import PushModel
 
-/// Minutes of the hour in which a campaign sends nothing, because other systems have most work at these times.
+/// Minutes of the hour in which a campaign sends nothing, because other systems have the most work in these minutes.
 ///
 /// The minutes are those of a zone's clocks. In India, for example, minute 0 is minute 30 of UTC.
 package struct AvoidedMinutes: Hashable, Sendable {

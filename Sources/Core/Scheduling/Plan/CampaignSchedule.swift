@@ -45,7 +45,8 @@ package struct CampaignSchedule: Hashable, Sendable {
             case resume
         }
 
-        /// The share of the audience to which the push was sent when this stage ends, above 0 and at most 1.
+        /// The share of the audience that has got the push at the end of this stage, earlier stages included: above 0
+        /// and at most 1.
         package let share: Double
         package let gate: Gate
 
@@ -54,7 +55,7 @@ package struct CampaignSchedule: Hashable, Sendable {
 
     /// Further pushes to devices that have not reported that they are done.
     package struct Repetition: Hashable, Sendable {
-        /// The milliseconds from a device's push in one round to its push in the next round.
+        /// The least time between two pushes to a device, in milliseconds.
         package let every: Int64
         /// The maximum number of rounds, including the first round.
         package let max: Int
@@ -69,7 +70,7 @@ package struct CampaignSchedule: Hashable, Sendable {
     /// Empty if the campaign has no stages. Otherwise the last stage's share is 1.
     package let stages: [Stage]
     package let repetition: Repetition?
-    /// The number of groups that get their pushes one after the other in each round.
+    /// The number of parts of the audience that get their pushes one after the other in each round.
     package let cohorts: Int
 
     package static let limits = (stages: 10, rounds: 24, cohorts: 64)

@@ -1,7 +1,8 @@
 /// When a campaign will send which pushes, computed before anything is sent.
 ///
-/// The plan assumes that no device finishes early: each round is as large as the audience. A row covers the time from its first
-/// to its last push; avoided minutes and, with a rate, the rows of zones whose windows end earlier interrupt a row.
+/// The plan assumes that no device finishes early: each round is as large as the audience. A row covers the time from
+/// its first to its last push. Within this time, the row sends nothing in avoided minutes. With a rate, it also sends
+/// nothing while rows of zones whose windows end earlier are sent.
 package struct DeliveryPlan: Hashable, Sendable {
     /// The pushes to the devices of one zone and cohort, in one round and stage.
     package struct Row: Hashable, Sendable {

@@ -25,7 +25,7 @@ package struct PlanGroup: Hashable, Sendable {
     /// The window in words for error messages, such as `05:00–07:00 Europe/Berlin`; nil without a window.
     let name: String?
 
-    /// The group as it is later: with another number of devices, and without the times before `start`.
+    /// This group with another number of devices, and without the times before `start`.
     package func rest(from start: UTCTime, devices: Int) -> PlanGroup {
         let window = window.clamped(to: start..<max(start, window.upperBound))
         return PlanGroup(

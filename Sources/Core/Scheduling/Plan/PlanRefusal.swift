@@ -29,7 +29,7 @@ package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         package let waits: Int64
         /// The window's time without avoided minutes.
         package let inWindow: Int64
-        /// The part of ``inWindow`` that zones with an earlier end leave free.
+        /// The part of ``inWindow`` in which the campaign does not send to zones whose windows end earlier.
         package let available: Int64
         /// The window, such as `05:00–07:00 Europe/Berlin`; nil without a window.
         package let window: String?

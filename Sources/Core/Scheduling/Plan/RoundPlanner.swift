@@ -45,9 +45,10 @@ package struct RoundPlanner {
             throw .roundTooLong(
                 pushes: group.devices, rate: rate ?? 0, needed: length, every: repetition.every)
         }
-        // A later round has the order of the last stage, and is not faster. So each device waits at least `every` if
-        // each round starts at least `every` after the last stage or the round before. Avoided minutes and other zones'
-        // rows interrupt each round in different places, and may shorten the time between two pushes to a device.
+        // A later round sends in the same order as the last stage, and not faster. So if each round starts at least
+        // `every` after the start of the last stage or of the previous round, two pushes to a device are at least
+        // `every` apart. But avoided minutes and other zones' rows interrupt each round in different places, and may
+        // shorten the time between two pushes to a device.
         for round in stride(from: 2, through: repetition.max, by: 1) {
             start = max(start.adding(milliseconds: repetition.every), end)
             guard let times = laterRound(from: start, length: length, needed: needed) else { break }
@@ -113,8 +114,8 @@ package struct RoundPlanner {
         Double(group.devices) * 1000 / Double(max(1000, milliseconds))
     }
 
-    /// Returns a section for each stage, with the waits between them. A wait counts as time in which the campaign could
-    /// send, so the wait never ends early.
+    /// Returns a section for each stage, with the waits between them. A wait is measured in times at which the campaign
+    /// may send, so it never ends too early.
     private func firstRound(needed: Int64) -> [PlanSection] {
         guard !schedule.stages.isEmpty else {
             let times = free.slice(0..<needed)
@@ -157,7 +158,7 @@ package struct RoundPlanner {
     }
 }
 
-/// Divides whole numbers by share.
+/// Divides a whole number in proportion to a part of a total.
 package enum PlanShare {
     /// Returns `whole` × `part` / `of`, rounded down; `whole` if `part` is not less than `of`, and 0 if `of` is 0.
     package static func of(_ whole: Int64, _ part: Int, _ of: Int) -> Int64 {

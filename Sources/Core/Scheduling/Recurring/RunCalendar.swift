@@ -11,7 +11,7 @@ package struct RecurringRun: Hashable, Sendable {
 
 /// Why runs that were due did not start, as the text of an event.
 package enum RunNotice: Hashable, Sendable, CustomStringConvertible {
-    /// The campaign's run with the id `running` was still running when the first run was due.
+    /// The due run did not start, because the campaign's run with the id `running` was still running.
     case skipped(RecurringRun, running: String)
     /// Runs that no process started in time: their windows closed, or a later run was due. `last` is the last of these
     /// runs. `count` is at most ``RunCalendar/mostCounted``.
@@ -30,9 +30,9 @@ package enum RunNotice: Hashable, Sendable, CustomStringConvertible {
 
 /// Decides when the runs of a recurring campaign start.
 ///
-/// Each local time of the expression is due once, as ``CronExpression/next(after:in:)`` says, also when clocks change. A
-/// missed run starts once while its window is open. If several runs are due, only the last of them starts. A run that is due
-/// while another run of the campaign is running is skipped.
+/// Each local time of the expression is due once, as ``CronExpression/next(after:in:)`` says, also when clocks change.
+/// A run that no process started at its due time starts later, while its window is open. If several runs are due, only
+/// the last of them starts. A run that is due while another run of the campaign is running is skipped.
 package struct RunCalendar: Hashable, Sendable {
     /// The greatest number of missed runs that is counted.
     package static let mostCounted = 1000
@@ -73,7 +73,8 @@ package struct RunCalendar: Hashable, Sendable {
 
     /// Decides which run starts now, and which runs never start.
     /// - Parameters:
-    ///   - handled: the `handled` of the last decision; at first, the time at which the campaign was created.
+    ///   - handled: ``Decision/handled`` of the last decision; before the first decision, the time at which the
+    ///     campaign was created.
     ///   - running: the id of the run that has not finished; nil if there is none.
     package func decision(handled: UTCTime, running: String?, now: UTCTime) -> Decision {
         let wakeAt = cron.next(after: max(handled, now), in: zone)
@@ -91,8 +92,8 @@ package struct RunCalendar: Hashable, Sendable {
             start: isOpen && running == nil ? run : nil, notices: notices, handled: last, wakeAt: wakeAt)
     }
 
-    /// Returns the last time at which a run is due, later than `after` and not later than `now`. Takes about 40 searches for the
-    /// next due time.
+    /// Returns the last time at which a run is due, later than `after` and not later than `now`. Searches at most about
+    /// 40 times for the next due time.
     private func lastDue(after: UTCTime, upTo now: UTCTime) -> UTCTime? {
         func due(after milliseconds: Int64) -> UTCTime? {
             guard let next = cron.next(after: UTCTime(milliseconds: milliseconds), in: zone), next <= now

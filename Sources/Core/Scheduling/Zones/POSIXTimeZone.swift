@@ -41,8 +41,8 @@ struct POSIXTimeZone: Hashable, Sendable {
             end: end)
     }
 
-    /// Returns the changes of a year in seconds since 1970. At equal times, the start comes after the end, because a rule for
-    /// daylight-saving time all year ends and starts at the same time.
+    /// Returns the changes of a year in seconds since 1970. If daylight-saving time ends and starts at the same time,
+    /// as in a rule that has it all year, the start comes second, so that it takes effect.
     func changes(in year: Int64) -> [(time: Int64, type: LocalTimeType)] {
         guard let daylight else { return [] }
         return [
@@ -55,9 +55,9 @@ struct POSIXTimeZone: Hashable, Sendable {
 /// A time that recurs each year, in seconds of local time.
 struct YearlyTime: Hashable, Sendable {
     enum Day: Hashable, Sendable {
-        /// 1...365, without 29 February.
+        /// The day of the year, 1...365, in a count that omits 29 February.
         case julian(Int)
-        /// 0...365, with 29 February.
+        /// The day of the year, 0...365, in a count that includes 29 February.
         case ofYear(Int)
         /// The weekday (0 is Sunday) in a week (5 is the last) of a month.
         case ofWeek(month: Int, week: Int, weekday: Int)

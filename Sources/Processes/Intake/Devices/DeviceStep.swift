@@ -17,7 +17,8 @@ import StoreProtocol
     /// After this number of parsed inputs, other tasks of the process run.
     private static let slice = 50
 
-    /// Takes inputs. If Redis refuses some inputs at once, the inbox may still contain further inputs.
+    /// Takes inputs. Redis refuses inputs that are too large or crashed the intake too often. If the reply has only
+    /// refusals, the list of inputs may still contain further inputs.
     func take() async throws(StoreError) -> TakeInputs.Reply {
         let taken = try await retrying("take", request(most: Self.mostInputs, triedBy: process))
         count(finished: taken.refused, refused: taken.refused)
@@ -33,7 +34,8 @@ import StoreProtocol
 
     /// Makes this process the only writer of the registry.
     func takeOver() async throws(StoreError) {
-        // The scripts that suppress invalid tokens see in the farm's Redis that the app has a registry.
+        // The scripts that suppress invalid tokens read this field in the farm's Redis. It tells them that the app has
+        // a registry.
         let settings = InitRegistryField(ReadRegistrySettings.partitionsField, RegistryKeys.partitions)
         _ = try await retrying("prepare the registry of", settings)
         try await working { () throws(StoreError) in try await intake.writer.takeOver() }

@@ -131,8 +131,9 @@ extension LookupStep {
         TakeLookups(token: token, maxJobs: most, maxBytes: Self.mostBytes, triedBy: process)
     }
 
-    /// Repeats reads of the registry while its Redis is unreachable or busy. While this process waits, other apps may split their
-    /// jobs one by one, and a kill of the process does not count against the job.
+    /// Repeats reads of the registry while its Redis is unreachable or busy. While this process waits for Redis, other
+    /// apps may split their jobs one by one, and a kill of the process does not count against the job that is looked
+    /// up.
     private func retrying<Value: Sendable>(
         _ read: @Loop () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
