@@ -69,6 +69,31 @@ import Testing
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
+    @Test func `a device that registers during a campaign gets no push, even if another device was removed`()
+        async throws
+    {
+        let farm = try await Self.farm(tokens: Array(Self.tokens.prefix(600)))
+        try farm.push(campaign: Self.definition("c", #""segment":"all","rate":150"#))
+        try await eventually("the campaign has sent some pushes") {
+            try farm.campaign("c").map { $0.counts.total(.accepted) > 100 } ?? false
+        }
+        let late = Tokens.make(300, seed: 22)
+        try farm.push(devices: (0..<300).map { #"{"id":"d-\#($0)","remove":true}"# })
+        try farm.push(devices: late.enumerated().map { #"{"id":"late-\#($0)","token":"\#($1)"}"# })
+        try await farm.devicesFinished()
+        try #require(try farm.campaign("c")?.state == .running)
+        _ = try await farm.finishedCampaign("c")
+        let deliveries = try farm.gateway.ledger().deliveries
+        #expect(late.allSatisfy { deliveries[$0] == nil })
+        for token in Self.tokens[300..<600] { #expect(deliveries[token] == 1) }
+        #expect(deliveries.values.allSatisfy { $0 == 1 })
+        // Without a campaign, a new device gets the ordinal of a removed device.
+        let places = try farm.redis.client().run("HGET", "{pushfarm:demo:r00}:meta", "next").integer
+        try farm.push(devices: (0..<200).map { #"{"id":"later-\#($0)","token":"\#(Self.tokens[$0])"}"# })
+        try await farm.devicesFinished()
+        #expect(try farm.redis.client().run("HGET", "{pushfarm:demo:r00}:meta", "next").integer == places)
+    }
+
     @Test func `a paused campaign waits, and a cancelled campaign adds no more pushes`() async throws {
         let farm = try await Self.farm()
         try farm.push(campaign: Self.definition("c", #""segment":"all","rate":500"#))

@@ -117,8 +117,10 @@ package import Supervision
         }
         let former = devices[setup.name]
         let registry = RegistryWriter(app: setup.name, connection: connection, log: log)
+        let runner = campaigns[setup.name]
+        let writer = RegistryDeviceWriter(registry) { [weak runner] in runner?.earliestStart ?? 0 }
         let intake = DeviceIntake(
-            context, app: setup.name, rules: DeviceInputRules(setup), writer: RegistryDeviceWriter(registry))
+            context, app: setup.name, rules: DeviceInputRules(setup), writer: writer)
         devices[setup.name] = intake
         intake.setToken(tokens[setup.name])
         Loop.task {

@@ -23,6 +23,12 @@ import StoreProtocol
     private let watcher: InboxWatcher<AwaitInput>
     private let work: LeasedTask
     private var services: CampaignServices?
+    /// When the first of the running campaigns started, in Unix seconds, less a minute for clocks that differ. The largest number
+    /// if no campaign runs; 0 while this process does not know the campaigns.
+    ///
+    /// A campaign stores for each ordinal whether the device is done with a round. So until the campaign ends, no new device may
+    /// get the ordinal of a device that was removed after the campaign's start.
+    private(set) var earliestStart: Int64 = 0
 
     /// - Parameter registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
     init(
@@ -76,7 +82,7 @@ import StoreProtocol
         watch.cancel()
         watcher.close()
         await watch.value
-        services = nil
+        (services, earliestStart) = (nil, 0)
         try result.get()
     }
 
@@ -106,6 +112,7 @@ import StoreProtocol
             hasMore = hasMore || hasMoreReports
             guard work.mayServe(token) else { break }
             let wait = try await runner.turn()
+            earliestStart = runner.earliestStart.map { $0 / 1000 - 60 } ?? .max
             if hasMore || wait == .zero {
                 await Task.yield()
             } else {

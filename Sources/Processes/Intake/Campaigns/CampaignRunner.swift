@@ -35,6 +35,9 @@ import StoreProtocol
     /// The number of campaigns that wait for their start or run.
     var count: Int { campaigns.count }
 
+    /// When the first of the running campaigns started, in Unix milliseconds; nil if no campaign runs.
+    var earliestStart: Int64? { campaigns.values.compactMap(\.startedAt).min() }
+
     /// Loads all campaigns that have no final state.
     func load() async throws(StoreError) {
         var start = 0

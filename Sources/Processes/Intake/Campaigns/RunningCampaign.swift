@@ -54,6 +54,9 @@ import StoreProtocol
         phase = .scheduled
     }
 
+    /// When the campaign started, in Unix milliseconds; nil while it waits for its start.
+    var startedAt: Int64? { record.state == .running ? startTime.milliseconds : nil }
+
     var isOver: Bool { if case .over = phase { true } else { false } }
 
     // MARK: Changes

@@ -6,8 +6,13 @@ import StoreProtocol
 /// Writes device inputs to an app's registry in Redis.
 @Loop final class RegistryDeviceWriter: DeviceWriter {
     private let registry: RegistryWriter
+    private let reusableBefore: @Loop () -> Int64
 
-    init(_ registry: RegistryWriter) { self.registry = registry }
+    /// - Parameter reusableBefore: returns a time in Unix seconds. New devices may get the ordinals of devices that were removed
+    ///   before this time.
+    init(_ registry: RegistryWriter, reusableBefore: @escaping @Loop () -> Int64) {
+        (self.registry, self.reusableBefore) = (registry, reusableBefore)
+    }
 
     var onWait: @Loop (_ isWaiting: Bool) async -> Void {
         get { registry.onWait }
@@ -19,7 +24,8 @@ import StoreProtocol
     func apply(
         _ inputs: [DeviceInput], isOwner: @Loop () async throws(StoreError) -> Void
     ) async throws(StoreError) -> [DeviceInputError?] {
-        let results = try await registry.apply(inputs, isOwner: isOwner)
+        let results = try await registry.apply(
+            inputs, reusableBefore: reusableBefore(), isOwner: isOwner)
         return zip(inputs, results).map { input, result in
             guard case .refused(let refusal) = result else { return nil }
             // The parser accepted the input, so no byte is at fault: the position is the start of the input.
