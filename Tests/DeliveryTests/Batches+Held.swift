@@ -50,7 +50,7 @@ extension Batches {
     /// The content of a results entry, one line for each push. A line begins with the number of the push's token. If the entry
     /// has no token of a delivered push, the line has only the job and the outcome.
     static func lines(_ bytes: [UInt8]) throws -> [String] {
-        let entry = try ResultsEntry(decoding: bytes)
+        let entry = try WorkerReport(decoding: bytes)
         func named(_ tokens: Range<Int>, _ text: String) -> [String] {
             tokens.map { index in
                 let token = entry.tokens[index]

@@ -183,7 +183,7 @@ struct DeliveryWindowSimulation {
         }
     }
 
-    private func complete(_ push: Flying, _ fact: ReportedOutcome) {
+    private func complete(_ push: Flying, _ fact: UndeliveredResult) {
         guard window.held[push.batch.number] === push.batch else { return }
         window.record(push.batch, push.position, as: fact, timestamp: nil)
     }

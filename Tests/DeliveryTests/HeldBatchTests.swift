@@ -7,9 +7,9 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct HeldBatchTests {
-    private static let dead = ReportedOutcome.tokenFailed(
+    private static let dead = UndeliveredResult.tokenFailed(
         reason: "Unregistered", status: 410, isInvalidToken: true)
-    private static let retry = ReportedOutcome.retry(
+    private static let retry = UndeliveredResult.retry(
         .server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 9)
 
     @Test func `positions are sent in order within the credit`() throws {
@@ -192,8 +192,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (ReportedOutcome.expired, false), (.becameUnknown(cause: "cut"), true), (dead, true), (retry, false),
-    ]) func `some facts are final`(fact: ReportedOutcome, isFact: Bool) throws {
+        (UndeliveredResult.expired, false), (.becameUnknown(cause: "cut"), true), (dead, true),
+        (retry, false),
+    ]) func `some facts are final`(fact: UndeliveredResult, isFact: Bool) throws {
         let batch = try Batches.held(1)
         batch.sendAll()
         batch.record(0, as: fact)

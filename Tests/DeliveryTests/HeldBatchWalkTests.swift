@@ -10,11 +10,11 @@ import Testing
     /// The state of a position in the model.
     private enum State: Equatable {
         case open, inFlight
-        case responded(ReportedOutcome?)
-        case reporting(ReportedOutcome?)
+        case responded(UndeliveredResult?)
+        case reporting(UndeliveredResult?)
         case reported
 
-        var outcome: ReportedOutcome?? {
+        var outcome: UndeliveredResult?? {
             switch self {
             case .responded(let outcome), .reporting(let outcome): .some(outcome)
             default: nil
@@ -94,7 +94,7 @@ import Testing
 
         private mutating func respond() {
             guard let position = inFlight.randomElement(using: &random) else { return }
-            let outcome: ReportedOutcome? =
+            let outcome: UndeliveredResult? =
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: .tokenFailed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
                 case 1: .deadLetter(reason: "PayloadTooLarge", status: 413)

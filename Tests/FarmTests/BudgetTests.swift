@@ -26,7 +26,7 @@ import Testing
         try await farm.expectExactlyOnce(jobs)
         // Each of the two workers needs a connection, so the farm has one connection more than its budget of one.
         #expect(try farm.gateway.counter("connections") == 2)
-        let event = try await farm.event("budget.exceeded")
+        let event = try await farm.event("budget.too_few_connections")
         #expect(event["reason"] == "max_conns is less than the workers")
     }
 }

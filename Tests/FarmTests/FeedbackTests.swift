@@ -122,7 +122,7 @@ import Testing
                 return try client.run("HGETALL", key).fields["reader"] == nil && fields()["due"] == late
             }
             try client.run("HSET", key, "failures", "\(failures)", "due", "0")
-            try client.run("PUBLISH", "{pushfarm}:commands", "feedback demo")
+            try client.run("PUBLISH", "{pushfarm}:coordinators", "feedback demo")
             let next = try await pause(after: failures)
             #expect(range.contains(next), "after \(failures): \(next)")
         }

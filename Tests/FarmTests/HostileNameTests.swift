@@ -30,12 +30,12 @@ import Testing
             "id", name, "by", name, "host", name, "verb", name, "arguments", name, "text", name,
         ]
         try client.run(["XADD", "{pushfarm}:operations", "*"] + operation)
-        try client.run("HSET", "{pushfarm}:operation:o", "ends", "99999999999999")
+        try client.run("HSET", "{pushfarm}:operation:o", "start_deadline", "99999999999999")
         try client.run(
             "XADD", "{pushfarm}:operations", "*", "id", "o", "by", name, "host", "*", "verb",
             "dump\(name)")
-        try client.run("PUBLISH", "{pushfarm}:commands", "operation")
-        try client.run("PUBLISH", "{pushfarm}:commands", "left \(name)")
+        try client.run("PUBLISH", "{pushfarm}:coordinators", "operation")
+        try client.run("PUBLISH", "{pushfarm}:coordinators", "left \(name)")
         try client.run("XADD", own + "events", "*", "type", name, "job", name, name, name)
         try client.run("XADD", own + "refused", "*", "job", name, "field", name, "reason", name)
         try client.run("HSET", own + "job:\(name)", "state", "open", "accepted", "1", "replay_of", name)

@@ -243,7 +243,7 @@ import Testing
             ["FUNCTION", "LOAD", "#!lua name=x\n"], ["FUNCTION", "RESTORE", "x"],
             ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "GET", "*"],
             ["MULTI"], ["SUBSCRIBE", own + "wakeups"], ["PSUBSCRIBE", "*"],
-            ["PUBLISH", "{pushfarm}:commands", "x"],
+            ["PUBLISH", "{pushfarm}:coordinators", "x"],
             ["MONITOR"], ["CLIENT", "LIST"],
             ["LRANGE", own + "ready:00", "0", "-1"],
             ["KEYS", "*"], ["SCAN", "0"], ["FUNCTION", "FLUSH"], ["SCRIPT", "FLUSH"],

@@ -249,11 +249,11 @@ import Testing
             ["--binary=\(trap)"], ["--binary", trap], ["--binary=\(trap)", "--abort"],
         ].enumerated() {
             let id = "forged-\(number)"
-            try client.run("HSET", "{pushfarm}:operation:\(id)", "ends", "99999999999999")
+            try client.run("HSET", "{pushfarm}:operation:\(id)", "start_deadline", "99999999999999")
             try client.run(
                 "XADD", "{pushfarm}:operations", "*", "id", id, "by", "test", "host", "alpha", "verb",
                 "upgrade", "arguments", words.joined(separator: "\n"))
-            try client.run("PUBLISH", "{pushfarm}:commands", "operation")
+            try client.run("PUBLISH", "{pushfarm}:coordinators", "operation")
             let result = try await eventually("the operation has a reply") {
                 try client.run("HGET", "{pushfarm}:operation:\(id)", "host:alpha").text
                     .flatMap { $0.hasPrefix("accepted") || $0.hasPrefix("working") ? nil : $0 }

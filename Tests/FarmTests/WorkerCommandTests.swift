@@ -166,12 +166,14 @@ import Testing
         let client = try farm.redis.client()
         let coordinator = farm.coordinator("alpha")
         let before = try #require(ProcessTable.residentBytes(of: coordinator.pid))
-        let messages = ["refresh", "operation", "hosts", "release", "feedback demo", "free demo"]
+        let messages = [
+            "refresh", "operation", "hosts", "quarantine_ended", "feedback demo", "leases_released demo",
+        ]
         for round in 0..<20 {
             try client.pipeline(
-                (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", messages[$0 % 6]] }
-                    + (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", "left host-\(round)-\($0)"] }
-                    + (0..<1_000).map { _ in ["PUBLISH", "{pushfarm}:commands", "hosts"] }
+                (0..<1_000).map { ["PUBLISH", "{pushfarm}:coordinators", messages[$0 % 6]] }
+                    + (0..<1_000).map { ["PUBLISH", "{pushfarm}:coordinators", "left host-\(round)-\($0)"] }
+                    + (0..<1_000).map { _ in ["PUBLISH", "{pushfarm}:coordinators", "hosts"] }
                     + (0..<1_000).map {
                         ["PUBLISH", "{pushfarm:demo}:wakeups", $0 % 2 == 0 ? "*" : "pauses"]
                     })
@@ -194,7 +196,7 @@ import Testing
         let refused = try await farm.operate("scale", "300", "all", status: 1)
         #expect(refused.hosts[0].text.contains("this machine supports at most"), "\(refused)")
         try farm.redis.client().run("HSET", "{pushfarm}:desired", "scale:alpha", "300")
-        try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "refresh")
+        try farm.redis.client().run("PUBLISH", "{pushfarm}:coordinators", "refresh")
         try await eventually("it says so") {
             farm.log("alpha").contains("the number of workers is limited by this machine")
         }
@@ -231,16 +233,16 @@ import Testing
         #expect(many.hosts[0].text == "workers: N, +N, -N, auto or default, not many")
         // The test sends a command with an id that was already used, and a command whose deadline has passed.
         let client = try farm.redis.client()
-        try client.run("HSET", "{pushfarm}:operation:late", "ends", "1000")
+        try client.run("HSET", "{pushfarm}:operation:late", "start_deadline", "1000")
         for (id, number) in [("late", "4"), ("once", "3"), ("once", "5")] {
             if id == "once" {
-                try client.run("HSET", "{pushfarm}:operation:once", "ends", "99999999999999")
+                try client.run("HSET", "{pushfarm}:operation:once", "start_deadline", "99999999999999")
             }
             try client.run(
                 "XADD", "{pushfarm}:operations", "*", "id", id, "by", "test", "host", "*", "verb",
                 "scale",
                 "arguments", number)
-            try client.run("PUBLISH", "{pushfarm}:commands", "operation")
+            try client.run("PUBLISH", "{pushfarm}:coordinators", "operation")
         }
         try await eventually("the one that is in time is done") {
             try await farm.line("alpha").workers.count { $0.state == "ready" } == 3

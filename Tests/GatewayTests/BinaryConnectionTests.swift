@@ -18,7 +18,7 @@ import Transport
             // The quiet time is so long that it does not end during this test, even on a slow machine.
             let settings = BinarySettings(command: .simple, quietTime: .seconds(300))
             let profile = BinaryGatewayProfile(settings)
-            let before = profile.unconfirmedLimit.window
+            let before = profile.windowLimit.window
             let accepted = Mailbox<ByteStream>()
             let listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { accepted.put($0) }
             let stream = try await Dial(
@@ -39,7 +39,7 @@ import Transport
             let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
             #expect(sender.refusals.map(\.verdict) == (isPeersDoing ? [verdict] : []))
             #expect(sender.unknown == (isPeersDoing ? 0 : 1))
-            #expect(profile.unconfirmedLimit.window == (isPeersDoing ? before / 2 : before))
+            #expect(profile.windowLimit.window == (isPeersDoing ? before / 2 : before))
             gateway.close()
             listener.close()
         }

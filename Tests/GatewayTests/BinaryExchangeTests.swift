@@ -36,15 +36,15 @@ import Testing
         throws
     {
         let profile = BinaryGatewayProfile(BinarySettings())
-        for _ in 0..<60 { profile.unconfirmedLimit.refused(after: 10) }
+        for _ in 0..<60 { profile.windowLimit.refused(after: 10) }
         for _ in 0..<20 { profile.quiet.replied(after: .milliseconds(500)) }
         let usual = try #require(profile.quiet.usualReply)
         let line = BinaryExchangeFixture(profile, at: start)
-        for position in 0..<UInt32(profile.unconfirmedLimit.window) {
+        for position in 0..<UInt32(profile.windowLimit.window) {
             #expect(line.exchange.expectedEnd == nil)
             line.send(position, at: at(Int(position)))
         }
-        let full = at(profile.unconfirmedLimit.window - 1)
+        let full = at(profile.windowLimit.window - 1)
         #expect(line.exchange.expectedEnd == full + usual)
         line.poll(at: full + .milliseconds(50))
         #expect(line.exchange.expectedEnd == full + usual)

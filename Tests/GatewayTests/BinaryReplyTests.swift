@@ -107,7 +107,7 @@ import Testing
 
     @Test(arguments: 1...5) func `a truncated reply counts as a close without a reply`(length: Int) {
         let profile = BinaryGatewayProfile(BinarySettings())
-        let before = profile.unconfirmedLimit.window
+        let before = profile.windowLimit.window
         let line = line(BinarySettings(), profile)
         for byte in BinaryReply(status: .invalidToken, identifier: 3).bytes[..<length] {
             line.receive([byte], at: at(500))
@@ -115,7 +115,7 @@ import Testing
         #expect(line.end == nil && line.unknown == [])
         line.end(isPeersDoing: true, at: at(600))
         #expect(line.unknown == Array(0..<Self.count) && line.dead == [])
-        #expect(profile.unconfirmedLimit.window == before / 2)
+        #expect(profile.windowLimit.window == before / 2)
     }
 
     // MARK: Too late
@@ -180,11 +180,11 @@ import Testing
         isPeersDoing: Bool
     ) {
         let profile = BinaryGatewayProfile(BinarySettings())
-        let before = profile.unconfirmedLimit.window
+        let before = profile.windowLimit.window
         let line = line(BinarySettings(), profile)
         line.end(isPeersDoing: isPeersDoing, at: at(100))
         #expect(line.unknown == Array(0..<Self.count) && line.end == "closed")
-        #expect(profile.unconfirmedLimit.window == (isPeersDoing ? before / 2 : before))
+        #expect(profile.windowLimit.window == (isPeersDoing ? before / 2 : before))
     }
 
     @Test(arguments: [true, false])

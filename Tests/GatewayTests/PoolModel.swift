@@ -82,7 +82,7 @@ struct PoolModel {
         profile.waiting = (left, setting.connections)
         while left > 0, let index = roomiest {
             let connection = connections[index]
-            let (room, part) = (profile.unconfirmedLimit.window - connection.pushes.count, profile.part)
+            let (room, part) = (profile.windowLimit.window - connection.pushes.count, profile.part)
             let chunk = connection.pushes.count >= part ? room : min(room, part - connection.pushes.count)
             let count = min(chunk, left)
             put(count, on: index)
@@ -106,7 +106,7 @@ struct PoolModel {
 
     /// The number of unsent pushes that the worker holds.
     private var inHand: Int {
-        let room = connections.reduce(0) { $0 + max(0, profile.unconfirmedLimit.window - $1.pushes.count) }
+        let room = connections.reduce(0) { $0 + max(0, profile.windowLimit.window - $1.pushes.count) }
         return min(backlog.count, room + demand.headroom)
     }
 
@@ -115,7 +115,7 @@ struct PoolModel {
     private var roomiest: Int? {
         let able = connections.indices.dropFirst(connections.count > 1 ? 1 : 0)
         let best = able.min { connections[$0].pushes.count < connections[$1].pushes.count }
-        return best.flatMap { connections[$0].pushes.count < profile.unconfirmedLimit.window ? $0 : nil }
+        return best.flatMap { connections[$0].pushes.count < profile.windowLimit.window ? $0 : nil }
     }
 
     private mutating func put(_ count: Int, on index: Int) {
@@ -127,7 +127,7 @@ struct PoolModel {
         }
         backlog.removeLast(count)
         connections[index].sentAt = now
-        if connections[index].pushes.count >= profile.unconfirmedLimit.window {
+        if connections[index].pushes.count >= profile.windowLimit.window {
             connections[index].fullSince = now
         }
     }
@@ -135,15 +135,15 @@ struct PoolModel {
     private var demand: ConnectionDemand {
         var demand = ConnectionDemand(
             most: setting.connections, live: connections.count, dialling: dialsDone.count,
-            share: profile.unconfirmedLimit.share, part: profile.part)
-        let returning = connections.reduce(0) { $0 + profile.unconfirmedLimit.returning(of: $1.pushes.count) }
+            share: profile.windowLimit.share, part: profile.part)
+        let returning = connections.reduce(0) { $0 + profile.windowLimit.returning(of: $1.pushes.count) }
         demand.returning = max(0, returning)
-        guard let fastestDial, profile.unconfirmedLimit.isRefusing, let usual = profile.quiet.usualReply
+        guard let fastestDial, profile.windowLimit.isRefusing, let usual = profile.quiet.usualReply
         else {
             return demand
         }
         demand.ending = connections.count {
-            $0.pushes.count >= profile.unconfirmedLimit.window
+            $0.pushes.count >= profile.windowLimit.window
                 && $0.fullSince.map { $0 + usual > now && $0 + usual <= now + fastestDial } ?? false
         }
         return demand
@@ -186,15 +186,15 @@ struct PoolModel {
     private mutating func accept(_ count: Int, _ index: Int) {
         connections[index].accepted += count
         delivered += count
-        profile.unconfirmedLimit.accepted(count)
+        profile.windowLimit.accepted(count)
     }
 
     private mutating func refuse(_ connection: Connection) {
         guard let culprit = connection.pushes.firstIndex(of: true) else { return }
         delivered += culprit
         refused += 1
-        if culprit > 0 { profile.unconfirmedLimit.accepted(culprit) }
-        profile.unconfirmedLimit.refused(after: connection.accepted + culprit)
+        if culprit > 0 { profile.windowLimit.accepted(culprit) }
+        profile.windowLimit.refused(after: connection.accepted + culprit)
         // The profile adapts its quiet time to the measured delay of the reply.
         profile.quiet.replied(after: .milliseconds(random.int(in: setting.reply)))
         backlog += connection.pushes[(culprit + 1)...]

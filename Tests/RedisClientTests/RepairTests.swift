@@ -203,7 +203,7 @@ import Testing
         }
         for record in try fixture.results() {
             guard case .report(let bytes) = record.content else { continue }
-            let entry = try ResultsEntry(decoding: bytes)
+            let entry = try WorkerReport(decoding: bytes)
             let item = try #require(entry.items.first)
             try fixture.perform(
                 Settle([StoreFixture.settlement(record, entry.jobID(of: item), delivered: item.count)]))

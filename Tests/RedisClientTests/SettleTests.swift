@@ -10,7 +10,7 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     /// Makes two jobs of three pushes, and reports all pushes as delivered in two results entries. Returns the entries.
-    private func reported() throws -> [ResultsRecord] {
+    private func reported() throws -> [ResultsStreamEntry] {
         try fixture.split([("j1", 3), ("j2", 3)])
         let batch = try #require(try fixture.checkout().batches.first)
         _ = try fixture.report(batch, 0..<3, entry: StoreFixture.delivered("j1", 3))

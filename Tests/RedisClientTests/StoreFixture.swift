@@ -139,12 +139,12 @@ struct StoreFixture {
     }
 
     /// All entries of the results stream that no consumer has read yet.
-    func results() throws -> [ResultsRecord] {
+    func results() throws -> [ResultsStreamEntry] {
         try perform(ReadResults(consumer: "g1", .new))
     }
 
     /// Returns a settlement of a results entry that counts `delivered` pushes of the job as delivered.
-    static func settlement(_ record: ResultsRecord, _ job: String, delivered: Int) -> Settlement {
+    static func settlement(_ record: ResultsStreamEntry, _ job: String, delivered: Int) -> Settlement {
         var settlement = Settlement(entry: record.id)
         var settledCount = Settlement.Job(id: job)
         settledCount.delivered = delivered

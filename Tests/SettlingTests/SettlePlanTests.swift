@@ -333,7 +333,7 @@ struct SettlePlanTests {
 
     @Test func `an unreadable item fails alone and the others are settled`() throws {
         let bytes = try damaged()
-        #expect(throws: CodecError.self) { try ResultsEntry(decoding: bytes) }
+        #expect(throws: CodecError.self) { try WorkerReport(decoding: bytes) }
         var plan = SettlePlan(shards: 64, policy: RetryPolicy())
         var random = SplitMix(seed: 1)
         let settlement = try plan.settlement(
@@ -349,7 +349,7 @@ struct SettlePlanTests {
     @Test func `a settlement that Redis refuses is reduced to its counts`() throws {
         let bytes = try damaged()
         let plan = SettlePlan(shards: 64, policy: RetryPolicy())
-        let record = ResultsRecord(id: id, content: .report(bytes), lane: .bulk)
+        let record = ResultsStreamEntry(id: id, content: .report(bytes), lane: .bulk)
         let bare = try plan.countsOnlySettlement(of: record, why: "ERR no")
         #expect(bare.jobs.map(\.id) == ["a", "c", "d", "b"])
         #expect(bare.jobs.map(\.delivered) == [3, 0, 0, 0] && bare.jobs.map(\.failed) == [0, 1, 1, 2])

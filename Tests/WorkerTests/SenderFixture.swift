@@ -146,13 +146,13 @@ import Testing
         _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
     }
 
-    private func entries() async throws -> [ResultsEntry] {
+    private func entries() async throws -> [WorkerReport] {
         var command = RESPCommand()
         for word in ["XRANGE", "{pushfarm:demo}:results", "-", "+"] { command.append(word) }
         return try await (redis.call(command).array ?? []).compactMap { entry in
             let fields = entry.array?.last?.array ?? []
             guard fields.count >= 2, let bytes = fields[1].bytes else { return nil }
-            return try ResultsEntry(decoding: bytes)
+            return try WorkerReport(decoding: bytes)
         }
     }
 
@@ -188,7 +188,7 @@ import Testing
         for entry in try await redis.call(command).array ?? [] {
             let fields = entry.array?.last?.array ?? []
             guard fields.count >= 2, let bytes = fields[1].bytes else { continue }
-            for item in try ResultsEntry(decoding: bytes).items {
+            for item in try WorkerReport(decoding: bytes).items {
                 if case .retry(let retry) = item.result { found.append(UInt32(retry.retryAfterMilliseconds)) }
             }
         }

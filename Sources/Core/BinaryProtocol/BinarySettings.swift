@@ -52,7 +52,7 @@ package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
 /// gateway accepts between two refusals.
 package final class BinaryGatewayProfile {
     package var quiet: QuietTime
-    package var unconfirmedLimit: UnconfirmedLimit
+    package var windowLimit: BinaryWindowLimit
     /// `pushes`: the number of pushes that wait for a connection; `connections`: the number of connections that may be open.
     package var waiting = (pushes: Int.max, connections: 1)
     /// Whether the gateway's TLS responds to KeyUpdates. The responses show how many bytes the gateway's program has read.
@@ -60,10 +60,10 @@ package final class BinaryGatewayProfile {
     package var respondsToQuestions: Bool?
 
     /// The number of pushes to give to one connection before another connection gets pushes.
-    package var part: Int { unconfirmedLimit.part(of: waiting.pushes, over: waiting.connections) }
+    package var part: Int { windowLimit.part(of: waiting.pushes, over: waiting.connections) }
 
     package init(_ settings: BinarySettings) {
         quiet = QuietTime(least: settings.quietTime)
-        unconfirmedLimit = UnconfirmedLimit(isBlind: !settings.command.isIdentified)
+        windowLimit = BinaryWindowLimit(isBlind: !settings.command.isIdentified)
     }
 }

@@ -29,7 +29,7 @@ extension CoolDown {
     /// - Returns: the outcome of a push whose device is in cool-down; nil if the push may be sent.
     package mutating func postpone(
         _ batch: HeldBatch, _ jobPart: Int, _ position: Int, at now: Instant
-    ) -> ReportedOutcome? {
+    ) -> UndeliveredResult? {
         // The job part of a push that was sent or delayed before has attempts or a cause.
         let jobPart = batch.batch.jobParts[jobPart]
         let isReturned = jobPart.attempt > 0 || !jobPart.cause.isEmpty

@@ -218,7 +218,8 @@ package final class DeliveryWindow {
         outcomesRecorded(of: batch)
     }
 
-    package func record(_ batch: HeldBatch, _ position: Int, as outcome: ReportedOutcome, timestamp: Int64?) {
+    package func record(_ batch: HeldBatch, _ position: Int, as outcome: UndeliveredResult, timestamp: Int64?)
+    {
         batch.record(position, as: outcome, timestamp: timestamp)
         outcomesRecorded(of: batch)
     }

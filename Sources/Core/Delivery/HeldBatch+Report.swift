@@ -95,7 +95,7 @@ extension HeldBatch {
         _ index: Int, _ jobPart: Batch.JobPart, to builder: inout ResultsBuilder
     ) {
         guard !outcomes.isEmpty else { return }
-        var groups: [ReportedOutcome: [Int]] = [:]
+        var groups: [UndeliveredResult: [Int]] = [:]
         for position in jobPart.pushes where positions[position] == .reportingOther {
             if let outcome = outcomes[position] { groups[outcome, default: []].append(position) }
         }
@@ -105,7 +105,7 @@ extension HeldBatch {
     }
 
     private func append(
-        _ outcome: ReportedOutcome, _ members: [Int], of jobPart: Batch.JobPart, _ index: Int,
+        _ outcome: UndeliveredResult, _ members: [Int], of jobPart: Batch.JobPart, _ index: Int,
         to builder: inout ResultsBuilder
     ) {
         batch.bytes.withUnsafeBytes { bytes in

@@ -64,7 +64,7 @@ extension HeldBatch {
     }
 
     /// - Parameter timestamp: the time when the gateway found the token invalid, in milliseconds since 1970.
-    func record(_ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil) {
+    func record(_ position: Int, as outcome: UndeliveredResult, timestamp: Int64? = nil) {
         close(position, as: .other)
         outcomes[position] = outcome
         timestamps[position] = timestamp

@@ -60,7 +60,7 @@ package final class HeldBatch {
     /// The position where the search for the next open position begins; no earlier position is open.
     var cursor = 0
     /// The outcomes of positions that were not delivered.
-    var outcomes: [Int: ReportedOutcome] = [:]
+    var outcomes: [Int: UndeliveredResult] = [:]
     var timestamps: [Int: Int64] = [:]
     /// The reports that Redis has accepted. The worker keeps accepted reports, so that it can repeat a report that Redis loses.
     var reports: [OutcomeReport] = []

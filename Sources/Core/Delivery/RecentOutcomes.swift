@@ -7,7 +7,7 @@ struct ReleasedBatch {
     let id: BatchID
     let delivery: Int
     let positions: [HeldBatch.PushState]
-    let outcomes: [Int: ReportedOutcome]
+    let outcomes: [Int: UndeliveredResult]
     let timestamps: [Int: Int64]
     /// The reports that Redis accepted. They are repeated if Redis loses its last writes.
     let reports: [OutcomeReport]

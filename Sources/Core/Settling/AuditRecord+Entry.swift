@@ -4,7 +4,7 @@ import StoreProtocol
 extension AuditRecord {
     /// Builds the audit record of a results entry. The record has the outcomes and retries as the worker reported them,
     /// even if settling the entry turns a retry into a failure or an expiry.
-    init(of entry: ResultsEntry) {
+    init(of entry: WorkerReport) {
         self.init()
         for item in entry.items {
             let job = entry.jobID(of: item)

@@ -18,7 +18,7 @@ struct RetryBatches {
     init(lane: Lane, shards: Int) { (self.lane, self.shards) = (lane, shards) }
 
     /// Adds a job part. The job part already contains the increased number of attempts.
-    mutating func append(_ jobPart: Batch.JobPart, of entry: ResultsEntry, after delay: Duration) {
+    mutating func append(_ jobPart: Batch.JobPart, of entry: WorkerReport, after delay: Duration) {
         let token = entry.pushes[jobPart.pushes.lowerBound].token
         let shard = entry.bytes[token].withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
         let found = open.firstIndex {

@@ -25,7 +25,7 @@ package struct SettlePlan {
         of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
         using random: inout some RandomNumberGenerator
     ) throws(EntryFault) -> Settlement {
-        let entry = try EntryFault.translate { () throws(CodecError) in try ResultsEntry(salvaging: bytes) }
+        let entry = try EntryFault.translate { () throws(CodecError) in try WorkerReport(salvaging: bytes) }
         var settlement = Settlement(entry: id)
         var retries = RetryBatches(lane: lane, shards: shards)
         var seed: UInt64?
@@ -81,7 +81,8 @@ package struct SettlePlan {
     /// delivered fail as unreadable, and Redis keeps the entry's bytes in `unreadable`.
     ///
     /// - Parameter why: the error text from Redis.
-    package func countsOnlySettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement
+    package func countsOnlySettlement(of record: ResultsStreamEntry, why: String) throws(EntryFault)
+        -> Settlement
     {
         var settlement = Settlement(entry: record.id)
         settlement.lane = record.lane
@@ -97,7 +98,7 @@ package struct SettlePlan {
         case .report(let bytes):
             original = bytes
             let entry = try EntryFault.translate { () throws(CodecError) in
-                try ResultsEntry(salvaging: bytes)
+                try WorkerReport(salvaging: bytes)
             }
             for item in entry.items {
                 if case .delivered = item.result {
@@ -168,7 +169,7 @@ package struct SettlePlan {
     }
 
     private mutating func settle(
-        _ retry: ResultsEntry.Retry, _ count: Int, of entry: ResultsEntry, now: Int64, seed: UInt64,
+        _ retry: WorkerReport.Retry, _ count: Int, of entry: WorkerReport, now: Int64, seed: UInt64,
         _ settlement: inout Settlement, _ retries: inout RetryBatches
     ) {
         let options = retry.jobPart.options

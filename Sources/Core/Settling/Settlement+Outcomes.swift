@@ -10,7 +10,7 @@ extension Settlement {
         if ScreeningJob.isScreening(job) { screened += count } else { responses += count }
     }
 
-    mutating func deliver(_ item: ResultsEntry.Item, _ tokens: Range<Int>, in entry: ResultsEntry) {
+    mutating func deliver(_ item: WorkerReport.Item, _ tokens: Range<Int>, in entry: WorkerReport) {
         jobs[jobs.count - 1].delivered += item.count
         guard !tokens.isEmpty else { return }
         for token in entry.tokens[tokens] {
@@ -29,7 +29,7 @@ extension Settlement {
     }
 
     /// Records the pushes of each unreadable item as failed, and adds the entry's bytes to the settlement.
-    mutating func failUnreadable(of entry: ResultsEntry) {
+    mutating func failUnreadable(of entry: WorkerReport) {
         for item in entry.unreadable {
             let job = entry.text(item.jobID)
             if jobs.last?.id != job { jobs.append(Job(id: job)) }
@@ -43,7 +43,7 @@ extension Settlement {
 
     /// Adds a dead letter for pushes that failed although their tokens are valid.
     mutating func keepDeadLetter(
-        _ jobPart: Batch.JobPart, of entry: ResultsEntry, reason: String, status: UInt16 = 0
+        _ jobPart: Batch.JobPart, of entry: WorkerReport, reason: String, status: UInt16 = 0
     ) {
         var builder = BatchBuilder()
         entry.bytes[jobPart.encoded].withUnsafeBytes {
@@ -67,7 +67,7 @@ extension Settlement {
 
     /// Adds one event per token, unless the job asks for no receipts.
     mutating func addEvents(
-        _ kind: FarmEvent.Kind, _ tokens: some Sequence<Range<Int>>, of entry: ResultsEntry,
+        _ kind: FarmEvent.Kind, _ tokens: some Sequence<Range<Int>>, of entry: WorkerReport,
         _ receipts: Receipts,
         reason: String = "", cause: String = "", status: UInt16 = 0
     ) {
@@ -87,7 +87,7 @@ extension Settlement {
     ///   - shard: returns a token's shard.
     ///   - now: the time in Unix seconds.
     mutating func addEvents(
-        _ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry, now: Int64,
+        _ failure: WorkerReport.Failure, reason: String, in entry: WorkerReport, now: Int64,
         shard: (ArraySlice<UInt8>) -> Int
     ) {
         let tokens = entry.tokens[failure.tokens]

@@ -117,16 +117,16 @@ package enum FarmKeys {
     package static let hosts = "{pushfarm}:hosts"
     /// A set: all apps that any coordinator was ever configured with.
     package static let apps = "{pushfarm}:apps"
-    /// A channel: commands to the coordinators of all hosts.
-    package static let commands = "{pushfarm}:commands"
+    /// A channel: messages to the coordinators of all hosts.
+    package static let coordinators = "{pushfarm}:coordinators"
     /// A stream: the operations that operators requested, and the hosts' final replies.
     package static let operations = "{pushfarm}:operations"
     /// A channel: ids of operations to which hosts have replied.
-    package static let answers = "{pushfarm}:answers"
+    package static let replies = "{pushfarm}:replies"
     /// A hash: the desired state that operators set.
     package static let desired = "{pushfarm}:desired"
 
-    /// A hash: `host:NAME` to "state text" of that host's reply; `ends` to the deadline for hosts to start the operation.
+    /// A hash: `host:NAME` to "state text" of that host's reply; `start_deadline` to the deadline for hosts to start the operation.
     package static func operation(_ id: String) -> String { "{pushfarm}:operation:\(id)" }
 
     /// A hash: the active alerts, id to "level since text".

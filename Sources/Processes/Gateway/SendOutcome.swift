@@ -1,6 +1,6 @@
 package import APNs
 
-/// The outcome of a sent push, and how certain the outcome is. `ReportedOutcome` in Delivery explains how the types of
+/// The outcome of a sent push, and how certain the outcome is. `UndeliveredResult` in Delivery explains how the types of
 /// outcomes relate.
 package enum SendOutcome {
     /// The gateway accepted the push.

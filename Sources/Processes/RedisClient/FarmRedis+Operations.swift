@@ -34,7 +34,7 @@ extension FarmRedis {
     /// - Returns: false if a command with this id was already added.
     package func put(_ command: OperatorCommand) async throws(RedisError) -> Bool {
         var words = [
-            "put", "\(Self.operationLife.wholeMilliseconds)", FarmKeys.commands, "id", command.id, "by",
+            "put", "\(Self.operationLife.wholeMilliseconds)", FarmKeys.coordinators, "id", command.id, "by",
             command.issuer, "host", command.host ?? "*", "verb", command.verb,
         ]
         if !command.arguments.isEmpty {
@@ -72,7 +72,7 @@ extension FarmRedis {
             id,
             [
                 "answer", reply.host, reply.state.rawValue, reply.text, reply.isLast ? "1" : "0",
-                FarmKeys.answers, id,
+                FarmKeys.replies, id,
             ])
     }
 

@@ -142,7 +142,7 @@ package import StoreProtocol
         return score.text.flatMap { Int64(foreign: $0) }
     }
 
-    /// Sends a command to every coordinator that listens on ``FarmKeys/commands``.
+    /// Sends a command to every coordinator that listens on ``FarmKeys/coordinators``.
     /// - Returns: the number of subscribers that received the command.
     package func announce(_ command: [UInt8]) async throws(RedisError) -> Int {
         Int(try await connection.call(publication(of: command)).integer ?? 0)
@@ -155,7 +155,7 @@ package import StoreProtocol
     }
 
     private func publication(of command: [UInt8]) -> RESPCommand {
-        var publish = RESPCommand("PUBLISH", FarmKeys.commands)
+        var publish = RESPCommand("PUBLISH", FarmKeys.coordinators)
         publish.append(command)
         return publish
     }

@@ -27,7 +27,8 @@ extension EventTail.Line {
         if let app { text += "  \(PlainText.of(app))" }
         let subject = PlainText.of(event.typedCommand ?? type, limit: 300)
         text += "  " + (paint?.on(subject, if: colours) ?? subject)
-        for field in event.fields where !(["type", "verb", "at", "ends"] + said).contains(field.name) {
+        for field in event.fields
+        where !(["type", "verb", "at", "start_deadline"] + said).contains(field.name) {
             let value = PlainText.of(field.value, limit: 300)
             text +=
                 " \(PlainText.of(field.name))="

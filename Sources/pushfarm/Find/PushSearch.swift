@@ -144,7 +144,7 @@ import StoreProtocol
         } while after != nil
     }
 
-    private func search(in entry: ResultsEntry, _ id: EntryID) {
+    private func search(in entry: WorkerReport, _ id: EntryID) {
         for item in entry.items {
             let job = entry.jobID(of: item)
             var tokens: [Range<Int>] = []

@@ -89,7 +89,7 @@ import StoreProtocol
         let command = command(verb, arguments, host)
         let wakeUp = AsyncEvent()
         let subscriber = RedisSubscriber(
-            client.redis.settings, channels: [Array(FarmKeys.answers.utf8)])
+            client.redis.settings, channels: [Array(FarmKeys.replies.utf8)])
         subscriber.onReady = { wakeUp.signal() }
         subscriber.onMessage = { _, message in if message.elementsEqual(command.id.utf8) { wakeUp.signal() } }
         subscriber.start()

@@ -141,7 +141,7 @@ import StoreProtocol
     /// Tells the coordinators to serve their quarantined shards again.
     func endShardQuarantines() async throws(CommandFailure) {
         guard !isDryRun else { return }
-        try await client.announce(.quarantineReleased)
+        try await client.announce(.quarantineEnded)
         try await client.announce(.refresh)
     }
 

@@ -7,7 +7,7 @@ struct CampaignRecordTests {
         let fields = [
             "state": "running", "definition": "{}", "created_at": "1000", "created_by": "ann",
             "started_at": "2000",
-            "step": "7", "limits": "10 0 65537", "rate": "12.5", "released": "1", "audience:1": "9",
+            "step": "7", "audience_ends": "10 0 65537", "rate": "12.5", "released": "1", "audience:1": "9",
             "accepted:1": "5",
             "accepted:2": "3", "done": "4", "reason": "why",
         ].mapValues { Array($0.utf8) }
@@ -16,8 +16,8 @@ struct CampaignRecordTests {
         #expect(record.definition == Array("{}".utf8))
         #expect((record.createdAt, record.startedAt, record.finishedAt) == (1000, 2000, nil))
         #expect((record.step, record.released, record.done) == (7, 1, 4))
-        #expect(record.limits == [10, 0, 65_537])
-        #expect(CampaignRecord.text(ofLimits: record.limits) == "10 0 65537")
+        #expect(record.audienceEnds == [10, 0, 65_537])
+        #expect(CampaignRecord.text(ofAudienceEnds: record.audienceEnds) == "10 0 65537")
         #expect(record.rate == 12.5)
         #expect(record.counts[.audience, 1] == 9)
         #expect(record.counts.total(.accepted) == 8)
@@ -33,7 +33,7 @@ struct CampaignRecordTests {
         #expect(wrong.state == nil)
         #expect((wrong.step, wrong.done, wrong.released) == (0, 0, 0))
         #expect(wrong.rate == nil)
-        #expect(wrong.limits == [])
+        #expect(wrong.audienceEnds == [])
         #expect(CampaignRecord(fields: [:]).counts.isEmpty)
     }
 

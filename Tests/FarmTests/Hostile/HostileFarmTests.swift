@@ -85,8 +85,10 @@ import Testing
         let start = end(of: redis) ?? 0
         _ = try? redis.run("RPUSH", "pushfarm:demo", Job(id: name, tokens: Tokens.make(3)).text)
         _ = try? redis.run("HINCRBY", "{pushfarm:demo}:admission", "pause_changes", "1")
-        for word in ["refresh", "hosts", "operation", "release", "free demo", "feedback demo"] {
-            try redis.run("PUBLISH", "{pushfarm}:commands", word)
+        for word in [
+            "refresh", "hosts", "operation", "quarantine_ended", "leases_released demo", "feedback demo",
+        ] {
+            try redis.run("PUBLISH", "{pushfarm}:coordinators", word)
         }
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "s 0 1 2 3")
@@ -121,7 +123,7 @@ import Testing
         for number in HostileValues.numbers where !(Int(number).map { $0 > 0 } ?? false) {
             let redis = try farm.redis.client()
             try redis.run("HSET", "{pushfarm}:desired", "scale:here", number)
-            try redis.run("PUBLISH", "{pushfarm}:commands", "refresh")
+            try redis.run("PUBLISH", "{pushfarm}:coordinators", "refresh")
         }
         try farm.redis.client().run("HDEL", "{pushfarm}:desired", "scale:here")
         let most = "9223372036854775807"
@@ -141,15 +143,15 @@ import Testing
         let redis = try farm.redis.client()
         for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {
             try redis.run("HSET", "{pushfarm:demo}:admission", "rate", number)
-            try redis.run("PUBLISH", "{pushfarm}:commands", "refresh")
+            try redis.run("PUBLISH", "{pushfarm}:coordinators", "refresh")
         }
         try redis.run("HSET", "{pushfarm:demo}:admission", "rate", "1e308")
         try await eventually("the log tells of the rate") {
-            try redis.run("PUBLISH", "{pushfarm}:commands", "refresh")
+            try redis.run("PUBLISH", "{pushfarm}:coordinators", "refresh")
             return farm.coordinator.error.contains("{pushfarm:demo}:admission rate")
         }
         try redis.run("HDEL", "{pushfarm:demo}:admission", "rate")
-        try redis.run("PUBLISH", "{pushfarm}:commands", "refresh")
+        try redis.run("PUBLISH", "{pushfarm}:coordinators", "refresh")
     }
 
     /// Returns the log line about a process that crashed.

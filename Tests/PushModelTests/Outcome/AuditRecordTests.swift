@@ -34,7 +34,7 @@ struct AuditRecordTests {
         tokens[0].withUnsafeBytes { builder.append(token: $0) }
         let finished = builder.finish()
         let bytes = try #require(finished)
-        let entry = try ResultsEntry(decoding: bytes)
+        let entry = try WorkerReport(decoding: bytes)
         #expect(entry.items.map(\.count) == [5, 1] && entry.items[1].marks.isEmpty)
         var record = AuditRecord()
         record.append(.delivered, job: "job", marks: entry.bytes[entry.items[0].marks])

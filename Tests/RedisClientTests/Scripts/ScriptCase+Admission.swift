@@ -195,7 +195,7 @@ extension ScriptCase {
     }
 
     private static let put = [
-        "put", "30000", "{pushfarm}:commands", "id", "i", "by", "me", "host", "*", "verb", "scale",
+        "put", "30000", "{pushfarm}:coordinators", "id", "i", "by", "me", "host", "*", "verb", "scale",
     ]
 
     private static let operations = [
@@ -208,27 +208,27 @@ extension ScriptCase {
             try operate(fixture, [], put)
         },
         ScriptCase(.operate, "stores a repeated command once", again: .same) { fixture in
-            try operate(fixture, ["ends", "5"], put)
+            try operate(fixture, ["start_deadline", "5"], put)
         },
         ScriptCase(.operate, "passes a command to a host once", again: .other("0")) { fixture in
-            try operate(fixture, ["ends", "99999999999999", "host:b", "done "], ["claim", "a"])
+            try operate(fixture, ["start_deadline", "99999999999999", "host:b", "done "], ["claim", "a"])
         },
         ScriptCase(.operate, "passes no late command", again: .same) { fixture in
-            try operate(fixture, ["ends", "5"], ["claim", "a"])
+            try operate(fixture, ["start_deadline", "5"], ["claim", "a"])
         },
         ScriptCase(.operate, "passes no unknown command", again: .same) { fixture in
             try operate(fixture, [], ["claim", "a"])
         },
         ScriptCase(.operate, "stores a host's progress", again: .same) { fixture in
             try operate(
-                fixture, ["ends", "5", "host:a", "accepted "],
-                ["answer", "a", "working", "half", "0", "{pushfarm}:answers", "i"])
+                fixture, ["start_deadline", "5", "host:a", "accepted "],
+                ["answer", "a", "working", "half", "0", "{pushfarm}:replies", "i"])
         },
         ScriptCase(.operate, "stores a host's last reply and writes it to the audit log", again: .same) {
             fixture in
             try operate(
-                fixture, ["ends", "5", "host:a", "working half"],
-                ["answer", "a", "done", "all of it", "1", "{pushfarm}:answers", "i"])
+                fixture, ["start_deadline", "5", "host:a", "working half"],
+                ["answer", "a", "done", "all of it", "1", "{pushfarm}:replies", "i"])
         },
     ]
 }

@@ -62,7 +62,8 @@ extension ScriptCase {
         },
         ScriptCase("begins a scheduled campaign", again: .same) { fixture in
             try fixture.createCampaign(isDraft: false)
-            return ChangeCampaign.begin("c", token: fixture.token, name: "n", fields: [("limits", "3 4")])
+            return ChangeCampaign.begin(
+                "c", token: fixture.token, name: "n", fields: [("audience_ends", "3 4")])
         },
         ScriptCase("begins no draft", again: .same) { fixture in
             try fixture.createCampaign(isDraft: true)

@@ -14,7 +14,7 @@ final class SimulatedResultsConsumer {
 
     func step() throws {
         let count = simulation.isQuiet ? 64 : 1 + simulation.below(6)
-        let records: [ResultsRecord]?
+        let records: [ResultsStreamEntry]?
         switch simulation.below(4) {
         case 0, 1: records = try simulation.attempt(ReadResults(consumer: name, .new, count: count))
         case 2:
@@ -27,7 +27,7 @@ final class SimulatedResultsConsumer {
         _ = try simulation.attempt(Settle(try records.map(settlement)))
     }
 
-    private func settlement(_ record: ResultsRecord) throws -> Settlement {
+    private func settlement(_ record: ResultsStreamEntry) throws -> Settlement {
         var settlement = Settlement(entry: record.id)
         var jobs: [String: Settlement.Job] = [:]
         switch record.content {
@@ -45,7 +45,7 @@ final class SimulatedResultsConsumer {
                     .init(job: id, reason: reason.rawValue, pushes: 1, body: StoreFixture.body([(id, 1)])))
             }
         case .report(let bytes):
-            let entry = try ResultsEntry(decoding: bytes)
+            let entry = try WorkerReport(decoding: bytes)
             for item in entry.items {
                 let id = entry.jobID(of: item)
                 var job = jobs[id] ?? .init(id: id)
@@ -58,7 +58,7 @@ final class SimulatedResultsConsumer {
     }
 
     private func settle(
-        _ item: ResultsEntry.Item, of entry: ResultsEntry, to job: inout Settlement.Job,
+        _ item: WorkerReport.Item, of entry: WorkerReport, to job: inout Settlement.Job,
         _ settlement: inout Settlement, lane: Lane
     ) {
         switch item.result {
@@ -105,7 +105,7 @@ final class SimulatedResultsConsumer {
     }
 
     private func retry(
-        _ entry: ResultsEntry, _ item: ResultsEntry.Item, _ retry: ResultsEntry.Retry, lane: Lane
+        _ entry: WorkerReport, _ item: WorkerReport.Item, _ retry: WorkerReport.Retry, lane: Lane
     ) -> Settlement.Retry {
         let first = entry.pushes[retry.jobPart.pushes.lowerBound]
         let shard = ShardHash.shard(of: Array(entry.bytes[first.token]), shards: Simulation.shards)
@@ -115,7 +115,7 @@ final class SimulatedResultsConsumer {
     }
 
     private func body(
-        of jobPart: Batch.JobPart, _ item: ResultsEntry.Item, _ entry: ResultsEntry
+        of jobPart: Batch.JobPart, _ item: WorkerReport.Item, _ entry: WorkerReport
     ) -> [UInt8] {
         var builder = BatchBuilder()
         entry.bytes.withUnsafeBytes { raw in

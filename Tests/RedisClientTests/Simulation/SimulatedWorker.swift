@@ -216,7 +216,7 @@ final class SimulatedWorker {
         }
     }
 
-    private func settle(_ push: Flying, _ fact: ReportedOutcome) {
+    private func settle(_ push: Flying, _ fact: UndeliveredResult) {
         window.record(push.batch, push.position, as: fact, timestamp: fact.isFact ? 5 : nil)
     }
 

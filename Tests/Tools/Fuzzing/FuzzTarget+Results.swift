@@ -6,7 +6,7 @@ extension FuzzTarget {
         "results",
         words: ["\u{1}D", "F", "E", "R", "Unregistered", "\u{0}\u{0}\u{0}\u{1}", "job", "exhausted"]
     ) { bytes throws(Violation) in
-        guard let entry = try? ResultsEntry(decoding: bytes) else { return }
+        guard let entry = try? WorkerReport(decoding: bytes) else { return }
         try Violation.unless(entry.items.count <= bytes.count / 5, "more items than bytes")
         try Violation.unless(
             entry.tokens.count + entry.pushes.count <= bytes.count / 2, "more tokens than bytes")
@@ -27,7 +27,7 @@ extension FuzzTarget {
     }
 }
 
-extension ResultsEntry {
+extension WorkerReport {
     /// The texts that the format does not require to be UTF-8.
     func texts(of item: Item) -> [Range<Int>] {
         switch item.result {
@@ -41,7 +41,7 @@ extension ResultsEntry {
 }
 
 extension ResultsBuilder {
-    mutating func rewrite(_ item: ResultsEntry.Item, of entry: ResultsEntry) {
+    mutating func rewrite(_ item: WorkerReport.Item, of entry: WorkerReport) {
         entry.bytes.withUnsafeBytes { bytes in
             func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { .init(rebasing: bytes[range]) }
             let jobID = part(item.jobID)
@@ -78,7 +78,7 @@ extension ResultsBuilder {
         }
     }
 
-    private func head(of item: ResultsEntry.Item, _ jobPart: Batch.JobPart, in entry: ResultsEntry)
+    private func head(of item: WorkerReport.Item, _ jobPart: Batch.JobPart, in entry: WorkerReport)
         -> JobPartHead
     {
         JobPartHead(
@@ -87,7 +87,7 @@ extension ResultsBuilder {
     }
 
     private mutating func appendPushes(
-        of jobPart: Batch.JobPart, in entry: ResultsEntry, _ part: (Range<Int>) -> UnsafeRawBufferPointer
+        of jobPart: Batch.JobPart, in entry: WorkerReport, _ part: (Range<Int>) -> UnsafeRawBufferPointer
     ) {
         for push in entry.pushes[jobPart.pushes] {
             if jobPart.hasPayloadPerPush {

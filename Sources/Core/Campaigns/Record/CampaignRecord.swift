@@ -11,7 +11,8 @@ package struct CampaignRecord: Equatable, Sendable {
         case startsAt = "starts_at"
         case startedAt = "started_at"
         case finishedAt = "finished_at"
-        case reason, step, progress, limits, rate, released, done
+        case reason, step, progress, rate, released, done
+        case audienceEnds = "audience_ends"
     }
 
     /// Nil if the record has no known state.
@@ -32,7 +33,7 @@ package struct CampaignRecord: Equatable, Sendable {
     /// What the run has done so far; nil before its first step.
     package let progress: CampaignProgress?
     /// For each partition, the first ordinal that is not in the audience. Empty before the start.
-    package let limits: [Int]
+    package let audienceEnds: [Int]
     /// The pushes a second that an operator set; nil if the definition decides.
     package let rate: Double?
     /// The number of stages that operators released with `resume`.
@@ -60,7 +61,7 @@ package struct CampaignRecord: Equatable, Sendable {
         reason = text(.reason)
         step = number(.step)
         progress = fields[Field.progress.rawValue].flatMap(CampaignProgress.init(json:))
-        limits = text(.limits).map(Self.limits) ?? []
+        audienceEnds = text(.audienceEnds).map(Self.numbers) ?? []
         rate = text(.rate).flatMap { $0.utf8.count <= 30 ? Double($0) : nil }.flatMap {
             $0 > 0 && $0.isFinite ? $0 : nil
         }
@@ -70,15 +71,15 @@ package struct CampaignRecord: Equatable, Sendable {
         done = number(.done)
     }
 
-    /// Reads the text of the field `limits`: one number for each partition, separated by spaces. Empty if a number is wrong.
-    private static func limits(_ text: String) -> [Int] {
+    /// Reads the text of the field `audience_ends`: one number for each partition, separated by spaces. Empty if a number is wrong.
+    private static func numbers(_ text: String) -> [Int] {
         let words = text.split(separator: " ")
         let numbers = words.compactMap { Int(foreign: $0) }
         return words.count == numbers.count && words.count <= 256 ? numbers.map { max(0, $0) } : []
     }
 
-    /// The text of the field `limits`.
-    package static func text(ofLimits limits: [Int]) -> String {
-        limits.map(String.init).joined(separator: " ")
+    /// The text of the field `audience_ends`.
+    package static func text(ofAudienceEnds ends: [Int]) -> String {
+        ends.map(String.init).joined(separator: " ")
     }
 }

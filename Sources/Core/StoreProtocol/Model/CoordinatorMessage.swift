@@ -1,4 +1,4 @@
-/// A command to the coordinators of all hosts, sent on the channel ``FarmKeys/commands``.
+/// A message to the coordinators of all hosts, sent on the channel ``FarmKeys/coordinators``.
 package enum CoordinatorMessage: Equatable, Sendable {
     /// A host joins or is about to leave, so receivers read the hosts hash.
     case hosts
@@ -13,16 +13,16 @@ package enum CoordinatorMessage: Equatable, Sendable {
     /// An operator requested an operation.
     case operation
     /// An operator released the quarantined shards, so receivers end the quarantine of every shard.
-    case quarantineReleased
+    case quarantineEnded
 
     package init(_ text: String) {
         let words = text.split(separator: " ", maxSplits: 1)
         switch words.first {
         case "hosts": self = .hosts
-        case "release": self = .quarantineReleased
+        case "quarantine_ended": self = .quarantineEnded
         case "operation": self = .operation
         case "left" where words.count == 2: self = .hostLeft(host: String(words[1]))
-        case "free" where words.count == 2: self = .leasesReleased(app: String(words[1]))
+        case "leases_released" where words.count == 2: self = .leasesReleased(app: String(words[1]))
         case "feedback" where words.count == 2: self = .feedback(app: String(words[1]))
         default: self = .refresh
         }
@@ -32,10 +32,10 @@ package enum CoordinatorMessage: Equatable, Sendable {
         switch self {
         case .hosts: "hosts"
         case .hostLeft(let host): "left \(host)"
-        case .leasesReleased(let app): "free \(app)"
+        case .leasesReleased(let app): "leases_released \(app)"
         case .feedback(let app): "feedback \(app)"
         case .refresh: "refresh"
-        case .quarantineReleased: "release"
+        case .quarantineEnded: "quarantine_ended"
         case .operation: "operation"
         }
     }

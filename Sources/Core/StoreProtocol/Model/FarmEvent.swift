@@ -17,7 +17,7 @@ package struct FarmEvent: Sendable {
         /// A host runs more or fewer workers than before.
         case workersScaled = "workers.scaled"
         /// The app's `budget.max_conns` is less than the number of workers; each worker still opens one connection.
-        case budgetExceeded = "budget.exceeded"
+        case budgetTooFewConnections = "budget.too_few_connections"
         case alertFired = "alert.fired"
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.

@@ -2,9 +2,9 @@ package import PushModel
 package import RedisProtocol
 
 /// An entry of the results stream.
-package struct ResultsRecord: Equatable, Sendable {
+package struct ResultsStreamEntry: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
-        /// A worker's report, to be decoded by `PushModel.ResultsEntry`.
+        /// A worker's report, to be decoded by `PushModel.WorkerReport`.
         case report([UInt8])
         /// Positions of a batch, counted from 0. `reclaim` closed these positions because their outcome is unknown or they are
         /// poison.
@@ -25,15 +25,15 @@ package struct ResultsRecord: Equatable, Sendable {
     }
 }
 
-extension ResultsRecord {
+extension ResultsStreamEntry {
     fileprivate static func read(
         _ value: RESPValue, of request: Any.Type
-    ) throws(StoreError) -> [ResultsRecord] {
+    ) throws(StoreError) -> [ResultsStreamEntry] {
         try ReplyReader.entries(value, request).map { id, words in
             let fields = ReplyFields(pairs: words)
             let lane = fields.bytes("l")?.first.flatMap { Lane(letter: $0) } ?? .high
             let content = words.array == nil ? .gone : content(fields)
-            return ResultsRecord(id: id, content: content, lane: lane)
+            return ResultsStreamEntry(id: id, content: content, lane: lane)
         }
     }
 
@@ -97,19 +97,19 @@ package struct ReadResults: Request {
         ]
     }
 
-    package static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
+    package static func read(_ value: RESPValue) throws(StoreError) -> [ResultsStreamEntry] {
         if value.isNull { return [] }
         guard let stream = value.array?.first?.array, stream.count == 2 else {
             throw .unexpectedReply("\(Self.self)")
         }
-        return try ResultsRecord.read(stream[1], of: Self.self)
+        return try ResultsStreamEntry.read(stream[1], of: Self.self)
     }
 }
 
 /// Claims entries that another consumer received and has not settled.
 package struct ClaimResults: Request {
     package struct Reply: Sendable {
-        package let records: [ResultsRecord]
+        package let records: [ResultsStreamEntry]
         /// Where the next call starts; nil if no entries are left.
         package let next: EntryID?
     }
@@ -126,7 +126,7 @@ package struct ClaimResults: Request {
         guard let parts = value.array, parts.count >= 2, let next = parts[0].bytes.map({ EntryID($0) }) else {
             throw .unexpectedReply("\(Self.self)")
         }
-        let records = try ResultsRecord.read(parts[1], of: Self.self)
+        let records = try ResultsStreamEntry.read(parts[1], of: Self.self)
         return Reply(records: records, next: next.bytes == EntryID.first.bytes ? nil : next)
     }
 }
@@ -134,7 +134,7 @@ package struct ClaimResults: Request {
 /// Reads a page of the reports that are not settled yet. Reports that cannot be read are skipped.
 package struct ListReports: Request {
     package struct Reply: Sendable {
-        package let entries: [(id: EntryID, entry: ResultsEntry)]
+        package let entries: [(id: EntryID, entry: WorkerReport)]
         /// The start of the next page; nil if no reports are left.
         package let next: EntryID?
     }
@@ -149,9 +149,9 @@ package struct ListReports: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let all = try ReplyReader.entries(value, Self.self)
-        let entries = all.compactMap { id, words -> (EntryID, ResultsEntry)? in
+        let entries = all.compactMap { id, words -> (EntryID, WorkerReport)? in
             guard let bytes = ReplyFields(pairs: words).bytes("r"),
-                let entry = try? ResultsEntry(decoding: bytes)
+                let entry = try? WorkerReport(decoding: bytes)
             else { return nil }
             return (id, entry)
         }

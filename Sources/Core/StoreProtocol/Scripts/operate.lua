@@ -16,18 +16,18 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local op = ARGV[1]
 
 if op == 'put' then
-    if redis.call('HSETNX', KEYS[2], 'ends', now + ARGV[2]) == 0 then return 0 end
+    if redis.call('HSETNX', KEYS[2], 'start_deadline', now + ARGV[2]) == 0 then return 0 end
     redis.call('EXPIRE', KEYS[2], KEEP_SECONDS)
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', 10000, '*', 'at', now, 'ends', now + ARGV[2], unpack(ARGV, 4))
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', 10000, '*', 'at', now, 'start_deadline', now + ARGV[2], unpack(ARGV, 4))
     redis.call('PUBLISH', ARGV[3], 'operation')
     return 1
 end
 
 local field = 'host:' .. ARGV[2]
 if op == 'claim' then
-    local ends = tonumber(redis.call('HGET', KEYS[2], 'ends') or '0')
+    local start_deadline = tonumber(redis.call('HGET', KEYS[2], 'start_deadline') or '0')
     if redis.call('HEXISTS', KEYS[2], field) == 1 then return 0 end
-    if ends < now then return -1 end
+    if start_deadline < now then return -1 end
     redis.call('HSET', KEYS[2], field, 'accepted ')
     return 1
 end

@@ -38,7 +38,7 @@ package struct ResultsBuilder: Sendable {
         open?.namesTokens = receipts == .all
         guard marksDelivered, receipts != .all else { return bytes.append(receipts == .all ? 1 : 0) }
         marker = PushID.Job(id: jobID)
-        bytes.append(ResultsEntry.marked)
+        bytes.append(WorkerReport.marked)
     }
 
     /// Starts an item of permanently failed pushes. `reason` and `cause` are cut at 255 bytes.
@@ -54,7 +54,7 @@ package struct ResultsBuilder: Sendable {
         appendCut(cause)
         bytes.appendBigEndian(status)
         if isInvalidToken, let scope {
-            bytes.append(ResultsEntry.invalidInScope)
+            bytes.append(WorkerReport.invalidInScope)
             bytes.appendShort(scope)
         } else {
             bytes.append(isInvalidToken ? 1 : 0)

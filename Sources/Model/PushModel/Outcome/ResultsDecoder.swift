@@ -1,10 +1,10 @@
 /// Reads a results entry, one item at a time.
 struct ResultsDecoder {
     struct Parts {
-        var items: [ResultsEntry.Item] = []
-        var tokens: [ResultsEntry.Token] = []
+        var items: [WorkerReport.Item] = []
+        var tokens: [WorkerReport.Token] = []
         var pushes: [Batch.Push] = []
-        var unreadable: [ResultsEntry.UnreadableItem] = []
+        var unreadable: [WorkerReport.UnreadableItem] = []
     }
 
     private static let version: UInt8 = 1
@@ -53,13 +53,13 @@ struct ResultsDecoder {
         case .delivered:
             switch try reader.uint8() {
             case 1: try skipTokens(count)
-            case ResultsEntry.marked: _ = try reader.range(8 * count)
+            case WorkerReport.marked: _ = try reader.range(8 * count)
             default: break
             }
         case .failed:
             for _ in 0..<2 { _ = try reader.shortRange() }
             _ = try reader.uint16()
-            if try reader.uint8() == ResultsEntry.invalidInScope { _ = try reader.shortRange() }
+            if try reader.uint8() == WorkerReport.invalidInScope { _ = try reader.shortRange() }
             _ = try reader.range(2)
             try skipTokens(count, extra: 8)
         case .expired:
@@ -77,21 +77,21 @@ struct ResultsDecoder {
             _ = try reader.range(Int(reader.uint32()))
         }
         guard count > 0 else { return }
-        done.unreadable.append(ResultsEntry.UnreadableItem(jobID: jobID, count: count, error: error))
+        done.unreadable.append(WorkerReport.UnreadableItem(jobID: jobID, count: count, error: error))
     }
 
     private mutating func skipTokens(_ count: Int, extra: Int = 0) throws(CodecError) {
         for _ in 0..<count { _ = try reader.range(Int(reader.uint8()) + extra) }
     }
 
-    private mutating func item() throws(CodecError) -> ResultsEntry.Item {
+    private mutating func item() throws(CodecError) -> WorkerReport.Item {
         guard let kind = ResultsKind(rawValue: try reader.uint8()) else { throw reader.error(.kind) }
         let jobID = try reader.shortText(.jobID)
         guard !jobID.isEmpty else { throw reader.error(.jobID) }
         let count = try Int(reader.uint16())
         guard count > 0 else { throw reader.error(.count) }
         var marks = 0..<0
-        let result: ResultsEntry.Result =
+        let result: WorkerReport.Result =
             switch kind {
             case .delivered: try .delivered(tokens: delivered(count, &marks))
             case .failed: try .failed(failure(count))
@@ -99,7 +99,7 @@ struct ResultsDecoder {
             case .retry: try .retry(retry(count, jobID: jobID))
             case .letter: try .letter(letter(count, jobID: jobID))
             }
-        return ResultsEntry.Item(jobID: jobID, count: count, marks: marks, result: result)
+        return WorkerReport.Item(jobID: jobID, count: count, marks: marks, result: result)
     }
 
     private mutating func delivered(_ count: Int, _ marks: inout Range<Int>) throws(CodecError) -> Range<Int>
@@ -107,47 +107,47 @@ struct ResultsDecoder {
         switch try reader.uint8() {
         case 0: return 0..<0
         case 1: return try tokens(count)
-        case ResultsEntry.marked:
+        case WorkerReport.marked:
             marks = try reader.range(8 * count)
             return 0..<0
         default: throw reader.error(.receipts)
         }
     }
 
-    private mutating func failure(_ count: Int) throws(CodecError) -> ResultsEntry.Failure {
+    private mutating func failure(_ count: Int) throws(CodecError) -> WorkerReport.Failure {
         let reason = try reader.shortRange()
         let cause = try reader.shortRange()
         let status = try reader.uint16()
         let death = try reader.uint8()
-        guard death <= ResultsEntry.invalidInScope else { throw reader.error(.switches) }
-        let scope = death == ResultsEntry.invalidInScope ? try reader.shortText(.topic) : nil
+        guard death <= WorkerReport.invalidInScope else { throw reader.error(.switches) }
+        let scope = death == WorkerReport.invalidInScope ? try reader.shortText(.topic) : nil
         let isUnknown = try reader.flag(.switches)
         let receipts = try receipts()
-        return try ResultsEntry.Failure(
+        return try WorkerReport.Failure(
             reason: reason, cause: cause, status: status, isInvalidToken: death > 0, scope: scope,
             isUnknown: isUnknown, receipts: receipts, tokens: tokens(count, withTimestamp: true))
     }
 
-    private mutating func expiry(_ count: Int) throws(CodecError) -> ResultsEntry.Expiry {
+    private mutating func expiry(_ count: Int) throws(CodecError) -> WorkerReport.Expiry {
         let cause = try reader.shortRange()
         let receipts = try receipts()
-        return try ResultsEntry.Expiry(cause: cause, receipts: receipts, tokens: tokens(count))
+        return try WorkerReport.Expiry(cause: cause, receipts: receipts, tokens: tokens(count))
     }
 
-    private mutating func retry(_ count: Int, jobID: Range<Int>) throws(CodecError) -> ResultsEntry.Retry {
+    private mutating func retry(_ count: Int, jobID: Range<Int>) throws(CodecError) -> WorkerReport.Retry {
         guard let why = RetryCause(rawValue: try reader.uint8()) else { throw reader.error(.why) }
         let status = try reader.uint16()
         let reason = try reader.shortRange()
         let wait = try reader.uint32()
-        return ResultsEntry.Retry(
+        return WorkerReport.Retry(
             why: why, status: status, reason: reason, retryAfterMilliseconds: wait,
             jobPart: try jobPart(count, jobID: jobID))
     }
 
-    private mutating func letter(_ count: Int, jobID: Range<Int>) throws(CodecError) -> ResultsEntry.Letter {
+    private mutating func letter(_ count: Int, jobID: Range<Int>) throws(CodecError) -> WorkerReport.Letter {
         let status = try reader.uint16()
         let reason = try reader.shortRange()
-        return ResultsEntry.Letter(
+        return WorkerReport.Letter(
             reason: reason, status: status, jobPart: try jobPart(count, jobID: jobID))
     }
 
@@ -172,7 +172,7 @@ struct ResultsDecoder {
             let range = try reader.token()
             let timestamp = withTimestamp ? try reader.int64() : 0
             done.tokens.append(
-                ResultsEntry.Token(
+                WorkerReport.Token(
                     offset: UInt32(truncatingIfNeeded: range.lowerBound),
                     length: UInt8(truncatingIfNeeded: range.count), timestamp: timestamp))
         }

@@ -164,7 +164,8 @@ import StoreProtocol
         log.warning(
             "budget.max_conns is below the number of workers: each worker still opens one connection",
             metadata: ["max_conns": "\(configuration.budget.maxConnections ?? 0)"])
-        announce(.budgetExceeded, ["host": context.host, "reason": "max_conns is less than the workers"])
+        announce(
+            .budgetTooFewConnections, ["host": context.host, "reason": "max_conns is less than the workers"])
     }
 
     /// Settles entries of the results stream that another host, or the predecessor of this process, had read and not

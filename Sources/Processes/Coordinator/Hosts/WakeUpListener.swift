@@ -15,7 +15,7 @@ import StoreProtocol
     func subscribe() {
         let channels = context.apps.all.map(\.store.keys.wakeUps)
         let subscriber = RedisSubscriber(
-            context.settings, channels: [Array(FarmKeys.commands.utf8)] + channels)
+            context.settings, channels: [Array(FarmKeys.coordinators.utf8)] + channels)
         subscriber.onMessage = { [unowned self] channel, message in receive(message, on: channel) }
         // Messages from before the subscription are lost. So this host reads operators' commands now and treats every shard as if
         // a wake-up had named it.
@@ -32,7 +32,7 @@ import StoreProtocol
 
     private func receive(_ message: [UInt8], on channel: [UInt8]) {
         let text = String(decoding: message, as: UTF8.self)
-        if channel.elementsEqual(FarmKeys.commands.utf8) {
+        if channel.elementsEqual(FarmKeys.coordinators.utf8) {
             carryOut(CoordinatorMessage(text))
         } else if let app = context.apps.all.first(where: { $0.store.keys.wakeUps == channel }) {
             if text == "pauses" { return app.refreshSoon() }
@@ -55,7 +55,7 @@ import StoreProtocol
         case .feedback(let app):
             context.apps[app]?.feedback.wake()
             context.apps[app]?.readFeedbackSoon()
-        case .quarantineReleased: context.shards.releaseQuarantine()
+        case .quarantineEnded: context.shards.releaseQuarantine()
         case .operation: context.operations.readSoon()
         case .refresh: for app in context.apps.all { app.refreshSoon() }
         }

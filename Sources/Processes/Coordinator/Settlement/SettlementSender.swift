@@ -20,7 +20,7 @@ import StoreProtocol
     }
 
     /// Sends the settlements of entries, without waiting for the replies.
-    func settle(_ records: [ResultsRecord]) {
+    func settle(_ records: [ResultsStreamEntry]) {
         let now = context.clock.seconds
         plan.isAudited = context.retention.auditBytes > 0
         var calls = SettleCalls()
@@ -39,7 +39,7 @@ import StoreProtocol
         if let earliest { context.onDelayedBatches(earliest) }
     }
 
-    private func settlement(of record: ResultsRecord, now: Int64) throws(EntryFault) -> Settlement {
+    private func settlement(of record: ResultsStreamEntry, now: Int64) throws(EntryFault) -> Settlement {
         switch record.content {
         case .report(let bytes):
             try plan.settlement(of: record.id, report: bytes, lane: record.lane, now: now, using: &random)
@@ -53,7 +53,9 @@ import StoreProtocol
     /// - Parameters:
     ///   - records: the results records of the settlements; further records are ignored.
     ///   - hasOnlyCounts: whether the settlements contain only counts, because Redis refused the complete settlements.
-    private func send(_ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool = false) {
+    private func send(
+        _ settlements: [Settlement], of records: [ResultsStreamEntry], hasOnlyCounts: Bool = false
+    ) {
         context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
             switch result {
             case .failure(let error):
@@ -76,7 +78,8 @@ import StoreProtocol
     }
 
     private func failed(
-        _ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool, _ error: StoreError
+        _ settlements: [Settlement], of records: [ResultsStreamEntry], hasOnlyCounts: Bool,
+        _ error: StoreError
     ) {
         if error.isTemporary || error == .redis(.closed) {
             isBehind = true

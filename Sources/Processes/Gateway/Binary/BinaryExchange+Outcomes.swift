@@ -15,7 +15,7 @@ extension BinaryExchange {
             delay.map { profile.quiet.replied(after: $0) }
             isProven = reply.status.verdict.map { !$0.rejectsCredentials } ?? isProven
             if let culprit = window.popFirst(), culprit != Self.sentinel {
-                profile.unconfirmedLimit.refused(after: accepted)
+                profile.windowLimit.refused(after: accepted)
                 reject(PushTicket(culprit), with: reply.status)
             }
         case .late(let count):
@@ -53,7 +53,7 @@ extension BinaryExchange {
         guard count > 0 else { return }
         isProven = true
         accepted += count
-        profile.unconfirmedLimit.accepted(count)
+        profile.windowLimit.accepted(count)
         for _ in 0..<count {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             events.append(.completed(PushTicket(ticket), .delivered))
@@ -81,7 +81,7 @@ extension BinaryExchange {
 
     func resize() {
         let before = room
-        window.longest = profile.unconfirmedLimit.window
+        window.longest = profile.windowLimit.window
         if room > before || room > 0 && window.isEmpty { events.append(.roomAvailable) }
     }
 
@@ -113,7 +113,7 @@ extension BinaryExchange {
     private func unknownCount(isPeersDoing: Bool) -> Int {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
-        profile.unconfirmedLimit.becameUnknown()
+        profile.windowLimit.becameUnknown()
         guard !settings.command.isIdentified, whole == 1 else { return whole }
         // If the gateway has read the push, the gateway refuses the push by this close, but accepts the credentials.
         if window.hasArrived { isProven = true }

@@ -68,7 +68,7 @@ final class BinaryExchange {
         movedAt = now
         check = AcceptanceCheck(settings, profile, at: now)
         window = SendWindow(
-            longest: profile.unconfirmedLimit.window, longestBytes: Self.longestBytes,
+            longest: profile.windowLimit.window, longestBytes: Self.longestBytes,
             firstIdentifier: firstIdentifier
         )
     }
@@ -87,7 +87,7 @@ final class BinaryExchange {
     /// The time by which a reply about a bad token will probably have ended the connection; nil if the farm expects no
     /// such reply. While tokens are being refused, a full window most likely contains a bad token.
     var expectedEnd: Instant? {
-        guard profile.unconfirmedLimit.isRefusing, let fullSince, window.room == 0 else { return nil }
+        guard profile.windowLimit.isRefusing, let fullSince, window.room == 0 else { return nil }
         return profile.quiet.usualReply.map { fullSince + $0 }
     }
     /// Whether the connection takes no more pushes, although it may still await outcomes.
@@ -211,7 +211,7 @@ final class BinaryExchange {
             movedAt = now
         } else if now - movedAt > timeout {
             check.stalled()
-            profile.unconfirmedLimit.stalled(after: accepted)
+            profile.windowLimit.stalled(after: accepted)
             finish("the gateway accepted no bytes for \(timeout)")
         }
     }

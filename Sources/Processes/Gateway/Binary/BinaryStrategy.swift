@@ -57,12 +57,12 @@ import Transport
         let now = ContinuousClock.now
         let dialDone = pool.fastestDial.map { now + $0 }
         var demand = ConnectionDemand(
-            most: pool.allowed, dialling: pool.dialling, share: profile.unconfirmedLimit.share,
+            most: pool.allowed, dialling: pool.dialling, share: profile.windowLimit.share,
             part: profile.part)
         var returning = 0
         for connection in pool.connections where !connection.isRetired {
             demand.live += 1
-            returning += profile.unconfirmedLimit.returning(of: connection.openStreams)
+            returning += profile.windowLimit.returning(of: connection.openStreams)
             // A connection that is still open after its expected end most likely has no bad token in its window, so
             // it is not counted as ending.
             if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
@@ -74,7 +74,7 @@ import Transport
     }
 
     func share(_ pushes: @autoclosure () -> Int, over connections: Int) {
-        guard profile.unconfirmedLimit.isRefusing else { return }
+        guard profile.windowLimit.isRefusing else { return }
         profile.waiting = (pushes(), connections)
     }
 

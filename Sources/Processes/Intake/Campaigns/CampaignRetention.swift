@@ -46,7 +46,7 @@ import StoreProtocol
             id: id, app: services.setup.name, fields: try await services.perform(ReadJobRecord(job: id)))
         guard job?.state != .open else { return true }
         let record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
-        for chunk in AudienceCounter.chunks(record.limits) {
+        for chunk in AudienceCounter.chunks(record.audienceEnds) {
             for kind in (0..<record.counts.rounds).map({ CampaignBits.sent(round: $0 + 1) }) + [.done] {
                 let key = kind.key(of: id, partition: chunk.partition, chunk: chunk.number)
                 _ = try await services.perform(ExpireKey(key, seconds: services.keepSeconds))

@@ -170,7 +170,7 @@ import StoreProtocol
             let change = ChangeCampaign.begin(
                 id, token: services.token, name: services.uniqueName(),
                 fields: [
-                    (CampaignRecord.Field.limits.rawValue, CampaignRecord.text(ofLimits: limits)),
+                    (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
                     (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
                 ])
             _ = try await services.perform(change)
@@ -210,7 +210,7 @@ import StoreProtocol
         _ counts: [CampaignCount], _ before: CampaignRun, _ segment: SegmentExpression
     ) async throws(StoreError) -> Duration {
         var run = before
-        let found = try await AudienceCounter(services: services, id: id, limits: record.limits).count(
+        let found = try await AudienceCounter(services: services, id: id, limits: record.audienceEnds).count(
             counts.map { count in
                 .init(
                     expression: run.groups[count.group].expression(in: segment), round: count.round,
@@ -229,7 +229,8 @@ import StoreProtocol
     ) async throws(StoreError) -> Duration {
         var run = before
         let preparation = CampaignStep(
-            services: services, id: id, campaign: campaign, limits: record.limits, attributes: attributes)
+            services: services, id: id, campaign: campaign, limits: record.audienceEnds,
+            attributes: attributes)
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
             try await preparation.prepare(
                 send, group: run.groups[send.group].expression(in: segment),

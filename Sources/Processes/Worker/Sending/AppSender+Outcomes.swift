@@ -90,7 +90,7 @@ extension AppSender {
     }
 
     private func rejected(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection) {
-        func retry(_ cause: RetryCause, _ reason: String) -> ReportedOutcome {
+        func retry(_ cause: RetryCause, _ reason: String) -> UndeliveredResult {
             .retry(
                 cause, status: rejection.status, reason: reason,
                 retryAfterMilliseconds: requestedDelay(in: rejection))
@@ -200,7 +200,7 @@ extension AppSender {
 
     /// Records the outcome of a push that was not delivered.
     func record(
-        _ batch: HeldBatch, _ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil
+        _ batch: HeldBatch, _ position: Int, as outcome: UndeliveredResult, timestamp: Int64? = nil
     ) {
         counts.add(outcome)
         window.record(batch, position, as: outcome, timestamp: timestamp)

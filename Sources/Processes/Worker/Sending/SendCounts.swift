@@ -19,7 +19,7 @@ struct SendCounts {
 
     mutating func addFailed(_ count: Int) { counts.failed += UInt64(count) }
 
-    mutating func add(_ outcome: ReportedOutcome) {
+    mutating func add(_ outcome: UndeliveredResult) {
         switch outcome {
         case .tokenFailed, .deadLetter, .suppressed, .becameUnknown, .expired: counts.failed += 1
         case .retry: counts.retried += 1

@@ -2,50 +2,50 @@ import FarmPolicy
 import Foundation
 import Testing
 
-@Suite struct UnconfirmedLimitTests {
+@Suite struct BinaryWindowLimitTests {
     @Test func `one bad token in a hundred makes a window of a few hundred pushes`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         for _ in 0..<40 { limit.refused(after: 100) }
         #expect((300...450).contains(limit.window), "\(limit.window)")
     }
 
     @Test func `a list of bad tokens makes the window small and never empty`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         for _ in 0..<100 { limit.refused(after: 0) }
-        #expect(limit.window == UnconfirmedLimit.least)
+        #expect(limit.window == BinaryWindowLimit.least)
     }
 
     @Test func `one bad token among good ones changes little`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         let before = limit.window
         limit.refused(after: 20)
         #expect(limit.window > before / 2)
     }
 
     @Test func `a full window without a refusal doubles the window up to a bound`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         let first = limit.window
         limit.accepted(first - 1)
         #expect(limit.window == first)
         limit.accepted(1)
         #expect(limit.window == 2 * first)
         for _ in 0..<100 { limit.accepted(limit.window) }
-        #expect(limit.window == UnconfirmedLimit.most)
+        #expect(limit.window == BinaryWindowLimit.most)
     }
 
     @Test func `a gateway that reads little gets little and more when it reads that`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         limit.stalled(after: 100)
         #expect(limit.window == 100)
         limit.stalled(after: 0)
-        #expect(limit.window == UnconfirmedLimit.least)
-        limit.accepted(UnconfirmedLimit.least)
+        #expect(limit.window == BinaryWindowLimit.least)
+        limit.accepted(BinaryWindowLimit.least)
         limit.stalled(after: 5000)
-        #expect(limit.window == 2 * UnconfirmedLimit.least)
+        #expect(limit.window == 2 * BinaryWindowLimit.least)
     }
 
     @Test func `an unexplained close halves the window down to one`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         let first = limit.window
         limit.becameUnknown()
         #expect(limit.window == first / 2)
@@ -56,12 +56,12 @@ import Testing
     }
 
     @Test func `the share of a connection is the run to the next refusal or its window`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         #expect(!limit.isRefusing && limit.share == limit.window / 4, "nothing is known")
         for _ in 0..<60 { limit.refused(after: 100) }
         #expect(limit.isRefusing && (90...110).contains(limit.share), "\(limit.share)")
         for _ in 0..<60 { limit.refused(after: 0) }
-        #expect(limit.share == UnconfirmedLimit.least && limit.window == UnconfirmedLimit.least)
+        #expect(limit.share == BinaryWindowLimit.least && limit.window == BinaryWindowLimit.least)
         limit.accepted(limit.window - 1)
         #expect(limit.isRefusing)
         limit.accepted(1)
@@ -70,14 +70,14 @@ import Testing
         limit.refused(after: 0)
         #expect(limit.isRefusing && limit.share < limit.window)
         for _ in 0..<100 { limit.accepted(limit.window) }
-        #expect(!limit.isRefusing && limit.share == UnconfirmedLimit.most)
+        #expect(!limit.isRefusing && limit.share == BinaryWindowLimit.most)
     }
 
     @Test
     func
         `pushes behind a bad token return, and a connection below its share has room`()
     {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         #expect(limit.returning(of: 10_000) == 0, "no refusal was seen")
         for _ in 0..<60 { limit.refused(after: 100) }
         let share = Double(limit.share)
@@ -92,13 +92,13 @@ import Testing
     }
 
     @Test func `the end of a list with refusals is spread over the connections`() {
-        var limit = UnconfirmedLimit()
+        var limit = BinaryWindowLimit()
         #expect(limit.part(of: 10, over: 28) == limit.share, "no refusal was seen")
         for _ in 0..<60 { limit.refused(after: 100) }
         #expect(limit.part(of: 1_000_000, over: 28) == limit.share)
         #expect(limit.part(of: 1_400, over: 28) == 50)
         #expect(
-            limit.part(of: 28, over: 28) == UnconfirmedLimit.least
-                && limit.part(of: 0, over: 0) == UnconfirmedLimit.least)
+            limit.part(of: 28, over: 28) == BinaryWindowLimit.least
+                && limit.part(of: 0, over: 0) == BinaryWindowLimit.least)
     }
 }

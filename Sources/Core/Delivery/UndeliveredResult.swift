@@ -6,9 +6,9 @@ import StoreProtocol
 /// A gateway's response passes through several types until its outcome is settled. A `Verdict` (APNs) says what the response
 /// means for the push, its app and its connection. The connection turns the verdict into a `SendOutcome`: delivered, rejected (a
 /// ``Rejection`` with the verdict), unprocessed, or unknown. The sender applies the job's options and makes a
-/// ``ReportedOutcome``: failed, expired or to be retried. A ``HeldBatch`` keeps the ``ReportedOutcome`` with the push's
+/// ``UndeliveredResult``: failed, expired or to be retried. A ``HeldBatch`` keeps the ``UndeliveredResult`` with the push's
 /// ``HeldBatch/PushState``, and packs both into an ``OutcomeReport``. The coordinator settles the report.
-package enum ReportedOutcome: Hashable {
+package enum UndeliveredResult: Hashable {
     /// A permanent failure because of the token. `isInvalidToken` is true if the gateway declared the token invalid. `scope` is
     /// the scope in which the token is suppressed from now on.
     case tokenFailed(reason: String, status: UInt16, isInvalidToken: Bool, scope: String? = nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushModel
 
-struct ResultsEntryTests {
+struct WorkerReportTests {
     static let recorded = bytes(
         hex: """
             01
@@ -54,7 +54,7 @@ struct ResultsEntryTests {
     }
 
     @Test func `reads the recorded bytes`() throws {
-        let entry = try ResultsEntry(decoding: Self.recorded)
+        let entry = try WorkerReport(decoding: Self.recorded)
         #expect(entry.items.map(\.count) == [3, 1, 2, 1, 1])
         #expect(entry.items.map { entry.jobID(of: $0) } == ["j1", "j1", "j1", "j2", "j2"])
         guard case .delivered(let unnamed) = entry.items[0].result,
@@ -81,7 +81,7 @@ struct ResultsEntryTests {
     }
 
     @Test func `a job part to retry is copied into a body unchanged`() throws {
-        let entry = try ResultsEntry(decoding: Self.recorded)
+        let entry = try WorkerReport(decoding: Self.recorded)
         guard case .retry(let retry) = entry.items[4].result else {
             throw CodecError(fault: .value(.kind), offset: 0)
         }
@@ -105,7 +105,7 @@ struct ResultsEntryTests {
                 receipts: .none)
         }
         [UInt8]([1]).withUnsafeBytes { builder.append(token: $0) }
-        let entry = try ResultsEntry(decoding: builder.finish() ?? [])
+        let entry = try WorkerReport(decoding: builder.finish() ?? [])
         guard case .failed(let failure) = entry.items[0].result else {
             throw CodecError(fault: .value(.kind), offset: 0)
         }
@@ -118,9 +118,9 @@ struct ResultsEntryTests {
         for length in 0..<Self.recorded.count {
             let cut = Array(Self.recorded[..<length])
             if whole.contains(length) {
-                #expect(throws: Never.self) { try ResultsEntry(decoding: cut) }
+                #expect(throws: Never.self) { try WorkerReport(decoding: cut) }
             } else {
-                #expect(throws: CodecError.self, "\(length)") { try ResultsEntry(decoding: cut) }
+                #expect(throws: CodecError.self, "\(length)") { try WorkerReport(decoding: cut) }
             }
         }
     }
@@ -135,7 +135,7 @@ struct ResultsEntryTests {
                     truncatingIfNeeded: random.next())
             }
             do {
-                let entry = try ResultsEntry(decoding: bytes)
+                let entry = try WorkerReport(decoding: bytes)
                 for token in entry.tokens { #expect(token.range.upperBound <= bytes.count) }
                 for push in entry.pushes { #expect(push.payload.upperBound <= bytes.count) }
             } catch {
@@ -177,7 +177,7 @@ struct ResultsEntryTests {
                 if !tokens.isEmpty { expected.append((kind, tokens)) }
             }
             guard let bytes = builder.finish() else { continue }
-            let entry = try ResultsEntry(decoding: bytes)
+            let entry = try WorkerReport(decoding: bytes)
             let found = entry.items.map { item -> (kind: Int, tokens: [[UInt8]]) in
                 func named(_ range: Range<Int>) -> [[UInt8]] {
                     entry.tokens[range].map { Array(bytes[$0.range]) }

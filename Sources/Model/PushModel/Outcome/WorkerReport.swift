@@ -11,7 +11,7 @@
 ///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | jobPartLength u32
 ///              | a jobPart of `count` pushes as in a ``Batch``
 ///     'L'   := status u16 | reasonLength u8 | reason | jobPartLength u32 | a jobPart as above
-package struct ResultsEntry: Sendable {
+package struct WorkerReport: Sendable {
     package let bytes: [UInt8]
     package let items: [Item]
     /// The tokens of all items, except items that contain no tokens and items that contain a job part.

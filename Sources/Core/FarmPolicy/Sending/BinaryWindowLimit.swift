@@ -2,7 +2,7 @@
 /// number of accepted pushes between two refusals, because the gateway discards all pushes that follow a refused push.
 ///
 /// All connections to an app's gateway share one limit, because all connections get the same share of bad tokens.
-package struct UnconfirmedLimit: Hashable, Sendable {
+package struct BinaryWindowLimit: Hashable, Sendable {
     package static let least = 16
     package static let most = 65_536
     private static let leastBlind = 64
@@ -102,13 +102,13 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// The number of connections in ``live`` that a refused push will probably end before a new dial is complete.
     package var ending: Int
     /// The number of pushes that must probably be sent again because they followed a bad token, and that will find no room on
-    /// other connections: see ``UnconfirmedLimit/returning(of:)``.
+    /// other connections: see ``BinaryWindowLimit/returning(of:)``.
     package var returning = 0
     /// The number of dials in progress.
     package var dialling: Int
-    /// The number of pushes that the gateway will probably accept on one connection: see ``UnconfirmedLimit/share``.
+    /// The number of pushes that the gateway will probably accept on one connection: see ``BinaryWindowLimit/share``.
     package var share: Int
-    /// The number of pushes that justifies a new connection: see ``UnconfirmedLimit/part(of:over:)``.
+    /// The number of pushes that justifies a new connection: see ``BinaryWindowLimit/part(of:over:)``.
     package var part: Int
 
     /// The smallest number of pushes that is worth a call to Redis.
