@@ -9,9 +9,9 @@ struct CampaignsPauseCommand: FarmCommand {
         abstract: "Pauses a started campaign.",
         discussion: """
             The campaign adds no pushes, and workers send none of its pushes. This is the
-            pause of the campaign's job, so "pushfarm paused" lists it. After the pause, the
-            farm makes a new plan for the rest of the round: the campaign does not catch up
-            in a burst.
+            pause of the campaign's job, so "pushfarm paused" lists it. After the pause,
+            the farm makes a new plan for the rest of the round. So the campaign does not
+            catch up in a burst.
 
             Example:
               pushfarm campaigns pause ed-2026-11-24 --reason "the headline is wrong"
