@@ -14,6 +14,7 @@ enum SharedScript: String, CaseIterable {
     case campaigns
     case accounting
     case pauseEntries = "pause_entries"
+    case campaignGuard = "campaign_guard"
     case deadLetters = "dead_letters"
 
     /// The files that a script's line `-- Uses  a, b, c` names.
@@ -47,6 +48,7 @@ enum SharedScript: String, CaseIterable {
         case .campaigns: PackageResources.campaigns_lua
         case .accounting: PackageResources.accounting_lua
         case .pauseEntries: PackageResources.pause_entries_lua
+        case .campaignGuard: PackageResources.campaign_guard_lua
         case .deadLetters: PackageResources.dead_letters_lua
         }
     }

@@ -119,7 +119,7 @@ extension Mutant {
             .settle, "keeps a job record forever", "call('EXPIRE', job_record, keep)\n"),
         Mutant(
             .settle, "suppresses no unregistered tokens",
-            "                suppress_token(nn, record, isScreened)", ""),
+            "                suppress_token(nn, record, isScreened or guard)", ""),
         Mutant(.settle, "never pauses for a wrong environment", "bad >= PAUSE * answers", "false"),
         Mutant(.settle, "never holds a suppression for confirmation", "bad > HOLD * answers", "false"),
         Mutant(.settle, "holds suppressions forever", "bad < 0.8 * HOLD * answers", "false"),

@@ -24,6 +24,9 @@ package struct CampaignLimits: Hashable, Sendable {
     package let quiet: Quiet?
     /// The campaign pauses when more than this share of its last pushes failed; a fraction above 0 and at most 1.
     package let stopAt: Double?
+
+    /// The share above which the campaign pauses: ``stopAt``, or 0.2.
+    package var stopShare: Double { stopAt ?? 0.2 }
 }
 
 /// How a campaign is merged with other campaigns that are due in the same round.

@@ -13,6 +13,8 @@ package struct CampaignRecord: Equatable, Sendable {
         case finishedAt = "finished_at"
         case reason, step, progress, rate, released, done
         case audienceEnds = "audience_ends"
+        /// The share of failed pushes above which the farm pauses the campaign, 0 to 1.
+        case stopAt = "stop_at"
     }
 
     /// Nil if the record has no known state.

@@ -19,11 +19,14 @@ package struct Alert: Hashable, Sendable {
         /// is confirmed as invalid.
         case badTokens = "bad_tokens"
         case gatewayStalled = "gateway_stalled"
+        /// Too many of a campaign's last pushes failed, so the farm paused the campaign.
+        case campaignPaused = "campaign_paused"
 
         /// How long the condition must be absent before the alert clears.
         package var clearsAfter: Duration {
             switch self {
-            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens:
+            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens,
+                .campaignPaused:
                 .zero
             case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)

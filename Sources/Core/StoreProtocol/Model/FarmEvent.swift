@@ -41,6 +41,7 @@ package struct FarmEvent: Sendable {
         case deviceRefused = "device.refused"
         case campaignRefused = "campaign.refused"
         case campaignStarted = "campaign.started"
+        case campaignPaused = "campaign.paused"
         case campaignFinished = "campaign.finished"
         case doneRefused = "done.refused"
         case batchQuarantined = "batch.quarantined"

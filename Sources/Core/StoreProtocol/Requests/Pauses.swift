@@ -185,7 +185,7 @@ package struct ReadPauses: Request {
         package let since: Int64
         /// `pause`, `quarantine` or `cancel`; `poison` if the job or token crashed workers.
         package var kind: String
-        /// The operator who requested the pause; empty if the farm itself did.
+        /// The operator who requested the pause; `stop_at` if too many pushes of a campaign failed; empty if workers crashed.
         package var by = ""
         package var reason = ""
         /// If the job is cancelled: from which time on its unsent pushes are cancelled, in Unix milliseconds.
@@ -201,6 +201,9 @@ package struct ReadPauses: Request {
         }
 
         package var text: String { String(decoding: name, as: UTF8.self) }
+
+        /// Whether the farm paused a campaign because too many of its pushes failed.
+        package var isStoppedCampaign: Bool { kind == "pause" && by == "stop_at" }
     }
 
     package var kind: Kind

@@ -31,6 +31,8 @@ end
 for _, id in ipairs(jobs) do
     call('HDEL', PAUSED_JOBS, id)
     call('HDEL', P .. 'job:' .. id, 'paused_reason', 'crashes', 'last_crash')
+    -- The guard of a campaign counts from 0.
+    redis.pcall('HDEL', P .. 'campaign:' .. id, 'recent')
     add_event('job.resumed', now(), 'job', id)
 end
 count_pauses()

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Settles results entries: outcomes, retries, invalid tokens, events. Finishes jobs.
 --
--- Uses  base, events, records, pauses, finishing, batches, cancelling, app_pause, suppression, dead_letters
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, app_pause, suppression, pause_entries, campaign_guard, dead_letters
 -- KEYS  1 prefix
 -- ARGV  1 seconds to keep a job record
 --       2 "most hold pause": maximum records in a shard's suppression list; the guard's limits in percent (20 and 95 if missing)
@@ -36,6 +36,10 @@
 -- screening expects bad tokens, so its responses are counted separately. Bad tokens of a screening do not pause the app. If at
 -- least `pause` percent of a screening's responses report bad tokens, these tokens go to `unconfirmed`. But if `pause` percent of
 -- a screening's responses are DeviceTokenNotForTopic, the app is paused.
+--
+-- The pushes of a campaign do not count in the app's guard. Each campaign has a guard of its own, which counts the campaign's last
+-- thousand outcomes. It pauses the campaign if more than the campaign's share `stop_at` failed. Above `hold` percent of bad
+-- tokens, the bad tokens of the campaign go to `unconfirmed`.
 local function read_count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
@@ -209,6 +213,13 @@ for k = 1, nentries do
     i = i + 2 + words
 end
 for k, id in ipairs(order) do read_record(k, id) end
+-- The guards of the campaigns to which the jobs belong, by the id of the job.
+local campaign_guards = {}
+if call('EXISTS', P .. 'campaign_ids') == 1 then
+    for _, id in ipairs(order) do campaign_guards[id] = read_campaign_guard(id) end
+end
+-- All pushes of a campaign's entry are in the campaign's job, because no batch has pushes of a campaign and of another job.
+local function guard_of(packed) return #packed > 0 and campaign_guards[struct.unpack('>Bc0', packed)] or nil end
 
 -- Checks the types of the app's keys. `broken` names the first key with a wrong type.
 local broken
@@ -313,6 +324,21 @@ local function update_screening_guard(more, found, wrong)
         'screen_topic', string.format('%.3f', topic))
 end
 
+-- Returns whether the bad tokens of a campaign must be confirmed, after its guard has counted this call's outcomes.
+local campaign_holds = false
+local function update_campaign_guard(id, guard)
+    local r = rest[id]
+    local failed = r and r[1] or 0
+    local more = delivered[id] + failed
+    if more == 0 and guard.found == 0 then return end
+    local all, before = guard.all, guard.bad
+    guard.all, guard.failed = shift_window(all, guard.failed, more, failed)
+    _, guard.bad = shift_window(all, before, more, guard.found)
+    guard.holds = guard.all >= LEAST_OUTCOMES and guard.bad > HOLD * guard.all
+    campaign_holds = campaign_holds or guard.holds
+    store_campaign_guard(id, guard)
+end
+
 -- Keeps a suppression until it is confirmed. If its event must wait too, `at` is the index of the event's words.
 local UNCONFIRMED, MOST_UNCONFIRMED = P .. 'unconfirmed', 100000
 local function keep_unconfirmed(nn, record, at)
@@ -324,11 +350,11 @@ local function keep_unconfirmed(nn, record, at)
 end
 
 -- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. Records of a
--- screening are never withdrawn, so their ids do not go to `unproven`.
+-- screening or a campaign are never withdrawn, so their ids do not go to `unproven`.
 local last, unproven = {}, {}
-local function suppress_token(nn, record, isScreened)
+local function suppress_token(nn, record, is_final)
     last[nn] = suppress(nn, record, most)
-    if is_guarded(record) and not isScreened then
+    if is_guarded(record) and not is_final then
         unproven[#unproven + 1] = nn .. ' ' .. last[nn]
     else
         report_invalid(record)
@@ -382,7 +408,7 @@ local function apply_guard()
             report_proven(-1)
             call('DEL', P .. 'unproven')
         end
-        if state == 'held' or screen_holds then call('LTRIM', UNCONFIRMED, -MOST_UNCONFIRMED, -1) end
+        if state == 'held' or screen_holds or campaign_holds then call('LTRIM', UNCONFIRMED, -MOST_UNCONFIRMED, -1) end
     end
     for k = 4, 2 + 2 * nscopes, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
     for nn, id in pairs(last) do call('HSET', P .. 'suppression', nn, id) end
@@ -407,17 +433,17 @@ local function settle_entry(entry)
     for _ = 1, tonumber(ARGV[dead]) do
         local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
         local record = ARGV[at + 1]
-        local isGuarded, isScreened = is_guarded(record), mark == 's'
+        local isGuarded, isScreened, guard = is_guarded(record), mark == 's', entry.guard
         if isGuarded and not isScreened and (is_tripped or paused) then
             at = at + 3 + tonumber(ARGV[at + 2])
-        elseif isGuarded and not isScreened and state == 'held' then
+        elseif isGuarded and not isScreened and (state == 'held' or guard and guard.holds) then
             keep_unconfirmed(nn, record, at + 2)
             at = at + 3 + tonumber(ARGV[at + 2])
         else
             if isGuarded and isScreened and (screen_holds or state == 'held') then
                 keep_unconfirmed(nn, record)
             elseif record ~= '' then
-                suppress_token(nn, record, isScreened)
+                suppress_token(nn, record, isScreened or guard)
             end
             at = add_next_event(stamp, at + 2)
         end
@@ -443,8 +469,13 @@ for k = 1, nentries do
     acks[k] = entry.id
     if call('XDEL', results, entry.id) == 1 then
         settled[#settled + 1] = entry
-        answered = answered + entry.answers
-        found = found + entry.bad
+        entry.guard = guard_of(ARGV[entry.at])
+        if entry.guard then
+            entry.guard.found = entry.guard.found + entry.bad
+        else
+            answered = answered + entry.answers
+            found = found + entry.bad
+        end
         screened, screen_bad = screened + entry.screened, screen_bad + entry.screenBad
         screen_topic = screen_topic + entry.screenTopic
     else
@@ -452,6 +483,7 @@ for k = 1, nentries do
     end
 end
 update_guard(answered, found)
+for id, guard in pairs(campaign_guards) do update_campaign_guard(id, guard) end
 update_screening_guard(screened, screen_bad, screen_topic)
 if begins_holding then
     withdraw(keep_unconfirmed)
@@ -529,6 +561,7 @@ for k, id in ipairs(order) do
 end
 
 if ended > 0 then count_ended(ended) end
+for id, guard in pairs(campaign_guards) do stop_campaign(id, guard, stamp) end
 
 -- Removes a cancelled job's pushes from a retry batch.
 local function cancel_retry(id)

@@ -26,6 +26,7 @@ import StoreProtocol
             .keyType: reading?.faults.map(keyType) ?? .unclear,
             .unreadable: reading?.faults.map(unreadable) ?? .unclear,
             .badTokens: reading?.guarded.map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
+            .campaignPaused: reading?.stoppedCampaigns.map(campaignPaused) ?? .unclear,
             .errorShare: errorShare(at: now),
             .gatewayStalled: gatewayStalled(heartbeats),
             .credentialExpiring: Self.expiry(of: app, now: WallClock.seconds),
@@ -68,6 +69,13 @@ import StoreProtocol
             level: 1,
             text: "\(name): \(counts.percent) % of the last responses were for bad tokens; \(waiting) "
                 + "suppressions await pushfarm suppressed confirm or discard")
+    }
+
+    private func campaignPaused(_ stopped: [ReadPauses.Item]) -> Observation {
+        guard let first = stopped.first else { return .good }
+        let others = stopped.count > 1 ? "; \(stopped.count - 1) more campaigns are paused" : ""
+        return .bad(
+            level: 1, text: "\(name): campaign \(first.text.prefix(64)) is paused, \(first.reason)\(others)")
     }
 
     private func errorShare(at now: ContinuousClock.Instant) -> Observation {

@@ -12,6 +12,8 @@ import StoreProtocol
         /// The counts of the app's guard, and in `waiting` the number of suppressions that await confirmation; nil
         /// before the first reading.
         var guarded: (counts: ReadGuard.Reply, waiting: Int)?
+        /// The campaigns that the farm paused because too many of their pushes failed; nil before the first reading.
+        var stoppedCampaigns: [ReadPauses.Item]?
     }
 
     private(set) var readings: [String: Reading] = [:]
@@ -34,6 +36,10 @@ import StoreProtocol
                 let waiting = try? await app.store.perform(CountUnconfirmed())
             {
                 reading.guarded = (counts, waiting)
+            }
+            let pauses = ReadPauses(.jobs)
+            if let reply = try? await app.store.perform(pauses) {
+                reading.stoppedCampaigns = pauses.pauses(reply).filter(\.isStoppedCampaign)
             }
             next[app.name] = reading
             await app.applyUnconfirmed()
