@@ -58,13 +58,13 @@ import Testing
         var request = ExtendJob(token: token, campaign: "c", step: 3, name: "n")
         request.fields = [("progress", "{}")]
         request.counts = [("accepted:1", 2)]
-        request.strings = [("sent:c:1:00:0", [65, 66])]
+        request.strings = [.init(key: "sent:c:1:00:0", bytes: [65, 66], expiresAt: 9)]
         request.batches = [.init(shard: 3, lane: .bulk, tokens: 2, body: [67])]
         (request.ending, request.reason, request.keep) = (.cancelled, "why", 7)
         #expect(
             words(request).dropFirst(4) == [
                 "1:n:host", "c", "3", "n", "7", "cancelled", "why", "1", "1", "1", "0", "1", "progress", "{}",
-                "accepted:1", "2", "sent:c:1:00:0", "AB", "03", "b", "0", "2", "C",
+                "accepted:1", "2", "sent:c:1:00:0", "AB", "9", "03", "b", "0", "2", "C",
             ])
     }
 

@@ -69,6 +69,8 @@ package struct IntakeSetup: Equatable, Sendable {
     package var registry: String
     /// The app's configured rate limit for the whole farm, in pushes a second; 0: no limit.
     package var maxRate: Double
+    /// The maximum number of background pushes to a stored device in an hour; 0: no limit.
+    package var backgroundBudget: UInt32
     /// The maximum number of job records of finished jobs to keep.
     package var jobRecords: UInt64
     /// How many seconds to keep the job record of a finished job.
@@ -77,12 +79,13 @@ package struct IntakeSetup: Equatable, Sendable {
     package init(
         name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, maxPayloadBytes: UInt32 = 0,
         hasOneTopic: Bool = false, topics: [String]? = nil, isSandbox: Bool = false, registry: String = "",
-        maxRate: Double = 0, jobRecords: UInt64, jobRecordSeconds: UInt64
+        maxRate: Double = 0, backgroundBudget: UInt32 = 0, jobRecords: UInt64, jobRecordSeconds: UInt64
     ) {
         (self.name, self.topic) = (name, topic)
         (self.maxJobBytes, self.maxTokens) = (maxJobBytes, maxTokens)
         (self.maxPayloadBytes, self.hasOneTopic, self.topics) = (maxPayloadBytes, hasOneTopic, topics)
         (self.isSandbox, self.registry, self.maxRate) = (isSandbox, registry, maxRate)
+        self.backgroundBudget = backgroundBudget
         (self.jobRecords, self.jobRecordSeconds) = (jobRecords, jobRecordSeconds)
     }
 }
@@ -90,13 +93,14 @@ package struct IntakeSetup: Equatable, Sendable {
 extension IntakeSetup: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(name, topic, maxJobBytes, maxTokens, maxPayloadBytes)
-        writer.write(hasOneTopic, topics, isSandbox, registry, maxRate, jobRecords, jobRecordSeconds)
+        writer.write(
+            hasOneTopic, topics, isSandbox, registry, maxRate, backgroundBudget, jobRecords, jobRecordSeconds)
     }
 
     package init(from reader: inout ControlReader) throws(ControlError) {
         (name, topic, maxJobBytes, maxTokens, maxPayloadBytes) = try reader.readAll()
-        (hasOneTopic, topics, isSandbox, registry, maxRate, jobRecords, jobRecordSeconds) =
-            try reader.readAll()
+        (hasOneTopic, topics, isSandbox, registry) = try reader.readAll()
+        (maxRate, backgroundBudget, jobRecords, jobRecordSeconds) = try reader.readAll()
     }
 }
 

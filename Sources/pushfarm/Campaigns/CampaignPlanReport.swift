@@ -77,6 +77,13 @@ struct CampaignPlanReport {
         add(
             "rate",
             "up to \(Self.rate(plan.peak))\(outcome.rateLimit.map { ", limit \(Self.rate($0))" } ?? "")")
+        if let limited = outcome.limited {
+            add("capped now", "\(Figures.counted(limited.capped, "device", "devices"))")
+            if campaign.limits.quiet != nil {
+                add("quiet now", "\(Figures.counted(limited.quiet, "device", "devices"))")
+            }
+        }
+        add("stops", "if more than \(stopShare) % of the last 1,000 pushes failed")
         if campaign.schedule.cohorts > 1 { add("cohorts", "\(campaign.schedule.cohorts)") }
         add("requests", "up to \(Self.rate(load)), if each device sends \(Figures.grouped(requests))")
         return facts.text(style) + "\n" + rows(style)
@@ -120,6 +127,12 @@ struct CampaignPlanReport {
             ? "\(Figures.grouped(Int(clamping: perSecond.rounded())))/s" : Figures.perTime(perSecond)
     }
 
+    /// The percentage of failed pushes above which the campaign pauses.
+    private var stopShare: String {
+        let percent = campaign.limits.stopShare * 100
+        return percent == percent.rounded() ? "\(Int(clamping: percent))" : "\(percent)"
+    }
+
     // MARK: JSON
 
     var json: JSONValue {
@@ -132,7 +145,9 @@ struct CampaignPlanReport {
             "peak_per_second": .decimal(plan.peak),
             "rate_limit": outcome.rateLimit.map { .decimal($0) } ?? .null,
             "requests_per_second": .decimal(load),
-            "rounds": .counts(plan.rounds),
+            "capped_now": .whole(outcome.limited?.capped),
+            "quiet_now": .whole(outcome.limited?.quiet),
+            "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
             "rows": .array(
                 plan.rows.map { row in
                     .object([

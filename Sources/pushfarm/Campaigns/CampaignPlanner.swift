@@ -18,6 +18,8 @@ import StoreProtocol
         let allDevices: Int
         /// The pushes a second that the app may send; nil without a limit.
         let rateLimit: Double?
+        /// The devices that limits exclude now; nil if the campaign has no limits for a device.
+        let limited: CampaignLimitCounter.Counts?
     }
 
     let client: FarmClient
@@ -48,13 +50,17 @@ import StoreProtocol
             zones: byZone, withoutZone: counts[0] - byZone.values.reduce(0, +))
         let limit = try await rateLimit(rate)
         let now = UTCTime(milliseconds: try await client.clock().clampedMilliseconds)
+        let limited = try await CampaignLimitCounter(
+            client: client, app: app, campaign: campaign, zones: zones, now: now, today: today
+        ).count(expression, names: names.zones, reader, states)
         do throws(PlanRefusal) {
             let plan = try DeliveryPlan(
                 audience, campaign.schedule, defaultZone: campaign.defaultZone,
                 zones: { [zones] in zones.rules($0) }, now: now, rateLimit: limit)
             return Outcome(
-                plan: plan, audience: audience, platforms: byPlatform, allDevices: counts[1], rateLimit: limit
-            )
+                plan: plan, audience: audience, platforms: byPlatform, allDevices: counts[1],
+                rateLimit: limit,
+                limited: limited)
         } catch {
             throw .failed("the campaign cannot be sent as planned: \(error.description)")
         }

@@ -167,10 +167,6 @@ struct CampaignParserTests {
 
     /// Fields that this version does not support, with the text of the error.
     static let unsupported: [(fields: String, field: String, text: String)] = [
-        ("\"category\":\"news\"", "category", "\"category\" is not supported yet"),
-        ("\"caps\":[{\"pushes\":3,\"per\":\"day\"}]", "caps", "caps are not supported yet"),
-        ("\"quiet\":{\"from\":\"22:00\",\"to\":\"07:00\"}", "quiet", "\"quiet\" is not supported yet"),
-        ("\"stop_at\":\"20 %\"", "stop_at", "\"stop_at\" is not supported yet"),
         ("\"merge\":\"m\",\"merge_priority\":3", "merge", "\"merge\" is not supported yet"),
         ("\"cron\":\"30 5 * * mon-sat\"", "cron", "\"cron\" is not supported yet"),
     ]
@@ -205,6 +201,7 @@ struct CampaignParserTests {
             "there is a cap already"
         ),
         ("\"quiet\":{\"from\":\"22:00\",\"to\":\"22:00\"}", "quiet", "no time would be left"),
+        ("\"quiet\":{\"from\":\"00:00\",\"to\":\"24:00\"}", "quiet", "no time would be left"),
         ("\"cron\":\"61 * * * *\"", "cron", "minute \"61\""),
         ("\"merge_priority\":3", "merge_priority", "needs \"merge\""),
         ("\"stop_at\":\"200 %\"", "stop_at", "up to 100 %"),

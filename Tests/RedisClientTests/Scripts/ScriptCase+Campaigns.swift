@@ -5,7 +5,9 @@ import PushModel
 
 /// Cases of the scripts that create, extend and end campaigns.
 extension ScriptCase {
-    static let campaigns = changedCampaigns + endedCampaigns + steps + waitingSteps + lastSteps + doneDevices
+    static let campaigns =
+        changedCampaigns + endedCampaigns + steps + waitingSteps + lastSteps + doneDevices
+        + outcomes
 
     private static let changedCampaigns = [
         ScriptCase("creates a draft", again: .same) { _ in
@@ -112,6 +114,14 @@ extension ScriptCase {
             event.add("campaign", "c")
             event.add("reason", "unreadable")
             request.events = [event]
+            return request
+        },
+        ScriptCase("stores counts of caps that expire", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            var request = fixture.campaignStep(1)
+            let seconds = try fixture.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0
+            request.strings.append(
+                .init(key: "caps:news:day:1:00:0", bytes: [0, 1, 1], expiresAt: (seconds + 101) * 1000))
             return request
         },
         ScriptCase("repairs the job record of a campaign", again: .other("[0]")) { fixture in
@@ -242,7 +252,70 @@ extension ScriptCase {
     ]
 }
 
+/// Cases of the script that settles the outcomes of a campaign.
+extension ScriptCase {
+    fileprivate static let outcomes = [
+        ScriptCase("counts outcomes of a campaign", again: .other("[0, 0]")) { fixture in
+            Settle([try fixture.campaignOutcome(recent: nil, failed: 0)])
+        },
+        ScriptCase("pauses a campaign of which too many pushes failed", again: .other("[0, 0]")) { fixture in
+            Settle([try fixture.campaignOutcome(recent: "99 19.500 0.000", failed: 1)])
+        },
+        ScriptCase("does not pause a campaign after few pushes", again: .other("[0, 0]")) { fixture in
+            Settle([try fixture.campaignOutcome(recent: "97 90.000 0.000", failed: 1)])
+        },
+        ScriptCase("does not pause a campaign of which few pushes failed", again: .other("[0, 0]")) {
+            fixture in
+            Settle([try fixture.campaignOutcome(recent: "998 199.000 0.000", failed: 1)])
+        },
+        ScriptCase("pauses a campaign that allows no failures", again: .other("[0, 0]")) { fixture in
+            let outcome = try fixture.campaignOutcome(recent: "998 0.000 0.000", failed: 1)
+            try fixture.run(["HSET", app + "campaign:c", "stop_at", "0.0005"])
+            return Settle([outcome])
+        },
+        ScriptCase("suppresses a campaign's bad tokens", again: .other("[0, 0]")) { fixture in
+            try fixture.makeRegistry()
+            var outcome = try fixture.campaignOutcome(recent: nil, failed: 1)
+            outcome.invalidTokens = [StoreFixture.dead([1, 1])]
+            return Settle([outcome])
+        },
+        ScriptCase("keeps many bad tokens of a campaign unconfirmed", again: .other("[0, 0]")) { fixture in
+            try fixture.makeRegistry()
+            var outcome = try fixture.campaignOutcome(recent: "200 90.000 90.000", failed: 1)
+            outcome.invalidTokens = [StoreFixture.dead([1, 1]), StoreFixture.dead([1, 2], .unregistered)]
+            return Settle([outcome])
+        },
+        ScriptCase("does not count a campaign's bad tokens in the app's guard", again: .other("[0, 0]")) {
+            fixture in
+            try fixture.run(["HSET", app + "guard", "answers", "1000", "bad", "949"])
+            var outcome = try fixture.campaignOutcome(recent: nil, failed: 1)
+            outcome.responses = 2
+            outcome.invalidTokens = [StoreFixture.dead([1, 1])]
+            return Settle([outcome])
+        },
+        ScriptCase("counts a resumed campaign from 0", again: .any) { fixture in
+            try fixture.perform(Settle([try fixture.campaignOutcome(recent: "99 99.000 0.000", failed: 1)]))
+            return ResumePaused(.pausedJob("c"))
+        },
+    ]
+}
+
 extension StoreFixture {
+    /// Reports one delivered push and `failed` failed pushes of a running campaign.
+    ///
+    /// - Parameter recent: the counts of the campaign's earlier outcomes, as the record has them.
+    fileprivate func campaignOutcome(recent: String?, failed: Int) throws -> Settlement {
+        try runCampaign()
+        try perform(campaignStep(1))
+        if let recent { try run(["HSET", "{pushfarm:demo}:campaign:c", "recent", recent]) }
+        let batch = try checkout().batches[0]
+        _ = try report(batch, 0..<1 + failed, entry: Self.delivered("c", 1 + failed))
+        var settlement = Self.settlement(try results()[0], "c", delivered: 1)
+        settlement.jobs[0].failed = failed
+        (settlement.responses, settlement.scopes) = (1 + failed, [Self.scope])
+        return settlement
+    }
+
     func createCampaign(isDraft: Bool) throws {
         _ = try perform(ChangeCampaign.create("c", name: "create", isDraft: isDraft, fields: []))
     }
@@ -257,7 +330,7 @@ extension StoreFixture {
         var request = ExtendJob(token: token, campaign: "c", step: step, name: name ?? "step \(step)")
         request.fields = [("progress", "{\"step\":\(step)}")]
         request.counts = [("accepted:1", 3), ("unsendable:1", 1), ("audience:1", 4)]
-        request.strings = [("sent:c:1:00:0", [0, 1, 0, UInt8(step)])]
+        request.strings = [.init(key: "sent:c:1:00:0", bytes: [0, 1, 0, UInt8(step)])]
         request.batches = [
             .init(shard: 1, lane: .bulk, due: due, tokens: 3, body: Self.body([("c", 3)]))
         ]

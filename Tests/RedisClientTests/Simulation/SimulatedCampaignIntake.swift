@@ -82,7 +82,7 @@ final class SimulatedCampaignIntake {
         request.batches = packer.batches
         request.counts = [("unsendable:1", next.count { devices[$0] == nil })]
         request.strings = Self.keys(of: id).enumerated().map {
-            ($0.element, sent.bytes(ofPartition: $0.offset))
+            .init(key: $0.element, bytes: sent.bytes(ofPartition: $0.offset))
         }
         if sent.count == devices.count { request.ending = .finished }
         return (request, sent)

@@ -9,7 +9,9 @@ struct CapFilterTests {
     private static func filter(
         _ counters: [CapCounter], stored: [String: CapCounts] = [:]
     ) -> CapFilter {
-        CapFilter(counters) { stored[$0.name] ?? CapCounts() }
+        var filter = CapFilter()
+        for counter in counters { filter.add(counter, stored[counter.name] ?? CapCounts()) }
+        return filter
     }
 
     @Test func `counts survive their bytes, and stop at the greatest cap`() throws {
@@ -31,15 +33,16 @@ struct CapFilterTests {
         var accepted: [Int] = []
         for hour in 0..<4 {
             let time = Self.noon.adding(milliseconds: Int64(hour) * 3_600_000)
-            var filter = Self.filter(rules.counters(at: time, in: Zones["UTC"]), stored: stored)
+            let counters = rules.counters(at: time, in: Zones["UTC"])
+            var filter = Self.filter(counters, stored: stored)
             var pushes = 0
-            while filter.reached(by: 9) == nil {
-                filter.count(9)
+            while filter.reached(by: 9, counters) == nil {
+                filter.count(9, counters)
                 pushes += 1
             }
             accepted.append(pushes)
-            #expect(filter.reached(by: 10) == nil)
-            #expect(filter.reached(by: 9)?.period == (hour == 0 ? .hour : .day))
+            #expect(filter.reached(by: 10, counters) == nil)
+            #expect(filter.reached(by: 9, counters)?.period == (hour == 0 ? .hour : .day))
             for change in filter.changes { stored[change.counter.name] = change.counts }
         }
         #expect(accepted == [2, 1, 0, 0])
@@ -47,11 +50,12 @@ struct CapFilterTests {
 
     @Test func `a counter without a cap only counts`() throws {
         let rules = try CapRules(category: "news", caps: [], counted: [.day])
-        var filter = Self.filter(rules.counters(at: Self.noon, in: Zones["UTC"]))
+        let counters = rules.counters(at: Self.noon, in: Zones["UTC"])
+        var filter = Self.filter(counters)
         #expect(filter.changes.isEmpty)
         for _ in 0..<20 {
-            #expect(filter.reached(by: 3) == nil)
-            filter.count(3)
+            #expect(filter.reached(by: 3, counters) == nil)
+            filter.count(3, counters)
         }
         #expect(filter.changes.map(\.counts[3]) == [15])
     }
@@ -62,10 +66,10 @@ struct CapFilterTests {
         var accepted = 0
         for category in ["a", "b", "c", "d", "e"] {
             let rules = try CapRules(category: category, caps: [Cap(pushes: 9, period: .day)])
-            var filter = Self.filter(
-                rules.counters(at: Self.noon, in: Zones["UTC"]) + budget, stored: stored)
-            if filter.reached(by: 1) == nil {
-                filter.count(1)
+            let counters = rules.counters(at: Self.noon, in: Zones["UTC"]) + budget
+            var filter = Self.filter(counters, stored: stored)
+            if filter.reached(by: 1, counters) == nil {
+                filter.count(1, counters)
                 accepted += 1
             }
             for change in filter.changes { stored[change.counter.name] = change.counts }
@@ -82,14 +86,29 @@ struct CapFilterTests {
         // The night of 2026-10-25 has 25 hours.
         var time = utc("2026-10-23T00:00Z")
         while time < utc("2026-10-28T00:00Z") {
-            var filter = Self.filter(rules.counters(at: time, in: zone), stored: stored)
-            if filter.reached(by: 5) == nil {
-                filter.count(5)
+            let counters = rules.counters(at: time, in: zone)
+            var filter = Self.filter(counters, stored: stored)
+            if filter.reached(by: 5, counters) == nil {
+                filter.count(5, counters)
                 perDay[zone.localTime(at: time).date.dayNumber, default: 0] += 1
             }
             for change in filter.changes { stored[change.counter.name] = change.counts }
             time = time.adding(milliseconds: Int64(random.int(in: 60_000...3_600_000)))
         }
         #expect(perDay.count >= 5 && perDay.values.allSatisfy { $0 == 2 }, "\(perDay)")
+    }
+
+    @Test func `zones share a counter with the same name, and count in their own counters`() throws {
+        let rules = try CapRules(category: nil, caps: [Cap(pushes: 1, period: .hour)])
+        let (berlin, tokyo, delhi) = (
+            rules.counters(at: Self.noon, in: Zones["Europe/Berlin"]),
+            rules.counters(at: Self.noon, in: Zones["Asia/Tokyo"]),
+            rules.counters(at: Self.noon, in: Zones["Asia/Kolkata"])
+        )
+        #expect(berlin.map(\.name) == tokyo.map(\.name) && berlin.map(\.name) != delhi.map(\.name))
+        var filter = Self.filter(berlin + tokyo + delhi)
+        filter.count(4, berlin)
+        #expect(filter.reached(by: 4, tokyo) != nil && filter.reached(by: 4, delhi) == nil)
+        #expect(filter.changes.map(\.counter.name) == berlin.map(\.name))
     }
 }

@@ -35,6 +35,9 @@ package struct Campaign: Sendable {
     /// - Parameter id: the campaign's id.
     package func salt(id: String) -> String { series ?? id }
 
+    /// Whether the pushes are background pushes.
+    package var isBackground: Bool { content.isBackground(definition) }
+
     /// The campaign with all durations of its schedule divided by a factor of 1 or more.
     package func divided(by factor: Double) -> Campaign {
         Campaign(

@@ -13,5 +13,14 @@ package struct CampaignContent: Hashable, Sendable {
     /// The range of the payload of the last round, where it differs; nil without `fallback`.
     package let fallback: Range<Int>?
 
+    /// Whether the pushes are background pushes.
+    ///
+    /// - Parameter definition: the definition with the parts.
+    func isBackground(_ definition: [UInt8]) -> Bool {
+        options.contains { option in
+            option.field == .pushType && definition[option.range].elementsEqual(#""background""#.utf8)
+        }
+    }
+
     func has(_ field: CampaignField) -> Bool { options.contains { $0.field == field } }
 }

@@ -39,7 +39,7 @@ extension CampaignFields {
         let quiet = CampaignLimits.Quiet(
             from: try Self.timeOfDay(object.required("from", path: "quiet.")),
             to: try Self.timeOfDay(object.required("to", path: "quiet.")))
-        guard quiet.from != quiet.to else {
+        guard quiet.from.minutes % 1440 != quiet.to.minutes % 1440 else {
             throw value.error("\"quiet\" starts and ends at \(quiet.from), so no time would be left")
         }
         return quiet

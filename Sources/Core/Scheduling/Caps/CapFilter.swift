@@ -1,33 +1,40 @@
-/// Applies caps to the devices of one chunk and zone, and counts the pushes that are accepted.
+/// Applies caps to the devices of one chunk, and counts the pushes that are accepted.
 ///
-/// The caps of a campaign's category and the budget of background pushes can be in one filter.
+/// The caps of a campaign's category and the budget of background pushes can be in one filter. Devices of several zones share a
+/// counter if it has the same name for the zones.
 package struct CapFilter: Sendable {
-    private var entries: [(counter: CapCounter, counts: CapCounts)]
-    private var hasNewCounts = false
+    private var entries: [String: (counter: CapCounter, counts: CapCounts)] = [:]
+    private var changed: Set<String> = []
 
-    /// - Parameters:
-    ///   - counters: the counters of ``CapRules``; their names must differ.
-    ///   - counts: reads the stored counts of a counter.
-    package init<Failure: Error>(
-        _ counters: [CapCounter], counts: (CapCounter) throws(Failure) -> CapCounts
-    ) throws(Failure) {
-        entries = []
-        for counter in counters { entries.append((counter, try counts(counter))) }
+    package init() {}
+
+    /// Adds a counter with its stored counts.
+    package mutating func add(_ counter: CapCounter, _ counts: CapCounts) {
+        entries[counter.name] = (counter, counts)
     }
 
-    /// Returns the first counter whose cap a device has reached; nil if the device may get a push.
-    package func reached(by ordinal: UInt16) -> CapCounter? {
-        entries.first { entry in
-            entry.counter.cap.map { entry.counts.isReached(ordinal, cap: $0) } ?? false
-        }?.counter
+    /// Returns the first of a device's counters whose cap the device has reached; nil if the device may get a push.
+    ///
+    /// - Parameter counters: the counters of the device's zone.
+    package func reached(by ordinal: UInt16, _ counters: [CapCounter]) -> CapCounter? {
+        counters.first { counter in
+            guard let cap = counter.cap, let entry = entries[counter.name] else { return false }
+            return entry.counts.isReached(ordinal, cap: cap)
+        }
     }
 
     /// Counts a push that was accepted.
-    package mutating func count(_ ordinal: UInt16) {
-        for index in entries.indices { entries[index].counts.add(CollectionOfOne(ordinal)) }
-        hasNewCounts = true
+    ///
+    /// - Parameter counters: the counters of the device's zone.
+    package mutating func count(_ ordinal: UInt16, _ counters: [CapCounter]) {
+        for counter in counters {
+            entries[counter.name]?.counts.add(CollectionOfOne(ordinal))
+            changed.insert(counter.name)
+        }
     }
 
-    /// The counters with their new counts, to be stored. Empty if no push was counted.
-    package var changes: [(counter: CapCounter, counts: CapCounts)] { hasNewCounts ? entries : [] }
+    /// The counters with their new counts, to be stored, in order of their names. Empty if no push was counted.
+    package var changes: [(counter: CapCounter, counts: CapCounts)] {
+        changed.sorted().compactMap { entries[$0] }
+    }
 }

@@ -74,6 +74,9 @@ package struct CapRules: Hashable, Sendable {
         }
     }
 
+    /// Whether pushes need no counter.
+    package var isEmpty: Bool { caps.isEmpty }
+
     /// Returns the counters of a push that is accepted at a time, for devices in a zone; the shortest period is first.
     package func counters(at time: UTCTime, in zone: TimeZoneRules) -> [CapCounter] {
         CapPeriod.allCases.compactMap { period in
@@ -118,4 +121,9 @@ package struct CapCounter: Hashable, Sendable {
 
     /// The counter's part of a key: category, period and number, such as `news:day:20783`.
     package var name: String { "\(category):\(period.rawValue):\(number)" }
+
+    /// The key of the counts of a chunk, without the prefix of the app's keys.
+    package func key(partition: Int, chunk: Int) -> String {
+        "caps:\(name):\(partition < 10 ? "0" : "")\(partition):\(chunk)"
+    }
 }

@@ -7,7 +7,7 @@
 -- ARGV  1 intake token; 2 campaign; 3 step; 4 name of the step, which no other step has; 5 seconds to keep a job record;
 --       6 "" or, for the last step, the campaign's final state: finished or cancelled; 7 reason of the final state, or "";
 --       8 fields; 9 counts; 10 strings; 11 events; 12 batches; fields × (name, value); counts × (name, number to add);
---       strings × (key without the prefix, bytes); events × (n, n words);
+--       strings × (key without the prefix, bytes, time of its expiry in ms or 0); events × (n, n words);
 --       batches × (NN, h|b, due in ms or 0, tokens, body)
 -- Reply [1, ms until the earliest delayed batch of this call or -1, shards woken…]; [0] if this step was done before. If
 --       nothing happened: [2] the campaign is paused; [3] it is cancelled; [4] the app is full
@@ -47,8 +47,12 @@ for _ = 1, counts do
     i = i + 2
 end
 for _ = 1, strings do
-    call('SET', P .. ARGV[i], ARGV[i + 1])
-    i = i + 2
+    if ARGV[i + 2] == '0' then
+        call('SET', P .. ARGV[i], ARGV[i + 1])
+    else
+        call('SET', P .. ARGV[i], ARGV[i + 1], 'PXAT', ARGV[i + 2])
+    end
+    i = i + 3
 end
 for _ = 1, events do i = add_next_event(stamp, i) end
 local pushes = 0

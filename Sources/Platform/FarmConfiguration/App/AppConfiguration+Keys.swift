@@ -35,6 +35,7 @@ extension AppConfiguration {
             .init("max_inbox_bytes", \.maxInboxBytes, .number(1024...1 << 50)),
             .init("weight", \.weight, .number(1...100)),
             .init("bulk_floor", \.bulkFloor, .number(0...90)),
+            .init("background_budget", \.backgroundBudget, .parsed(BackgroundBudget.init)),
         ]
     }
 

@@ -86,6 +86,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var weight = 1
     /// The minimum percentage of pushes from the bulk lane while the high lane has pushes.
     package var bulkFloor = 10
+    /// The maximum number of background pushes to a stored device in an hour.
+    package var backgroundBudget = BackgroundBudget.off
     /// The number of gateway connections per worker, if the configuration sets one number. If nil, ``use`` decides. If this is
     /// nil for a binary gateway, the host's workers share the default number of connections of a host.
     package var connections: Int?

@@ -17,6 +17,7 @@ extension HostedApp {
             hasOneTopic: configuration.binary != nil, topics: configuration.topics.listed,
             isSandbox: configuration.gatewayEnvironment == AppConfiguration.Environment.sandbox.rawValue,
             registry: configuration.registry?.revealedURL() ?? "", maxRate: configuration.budget.maxRate ?? 0,
+            backgroundBudget: UInt32(clamping: configuration.backgroundBudget.pushes),
             jobRecords: UInt64(context.retention.jobRecords),
             jobRecordSeconds: UInt64(context.retention.jobRecordSeconds))
     }

@@ -19,6 +19,7 @@ import StoreProtocol
     /// The unique name of this process.
     private let process: String
     private var names = 0
+    private(set) lazy var cappedPeriods = CappedPeriods(self)
 
     init(
         _ context: IntakeContext, _ setup: IntakeSetup, token: FenceToken, registry: RedisConnection,

@@ -31,8 +31,8 @@ import StoreProtocol
     struct Prepared {
         let sent: CampaignSent
         let batches: [Split.NewBatch]
-        /// The key of the chunk's bits without the prefix, and the bits after the step.
-        let bits: (key: String, bytes: [UInt8])
+        /// The chunk's bits and the counts of caps after the step.
+        let strings: [ExtendJob.StoredString]
         /// Why the first of the unsendable devices got no push; nil if there is none.
         let fault: String?
     }
@@ -64,19 +64,36 @@ import StoreProtocol
         guard !choice.ordinals.isEmpty else {
             return .nothing(CampaignSent(accepted: 0, next: choice.next, isExhausted: choice.isExhausted))
         }
-        let devices = try await devices(choice.ordinals, of: chunk)
+        let found = try await devices(choice.ordinals, of: chunk)
+        let reader = StepLimitsReader(services: services, campaign: campaign)
+        let zones = found.map { reader.zone(of: $0.zone) }
+        var limits = try await reader.limits(Set(zones), of: chunk)
+        var devices = found.map(\.device)
+        if let limits {
+            for (place, ordinal) in choice.ordinals.enumerated() {
+                devices[place].limit(limits.verdict(on: ordinal, in: zones[place]))
+            }
+        }
         let pushes = await pushes(to: devices, send)
         let handled = choice.ordinals.prefix(pushes.handled)
         var after = sent
         for ordinal in handled { after[ordinal] = true }
+        for place in pushes.acceptedPlaces { limits?.count(choice.ordinals[place], in: zones[place]) }
         let isWhole = handled.count == choice.ordinals.count
+        let counts = (limits?.changes ?? []).map { change in
+            ExtendJob.StoredString(
+                key: change.counter.key(partition: chunk.partition, chunk: chunk.number),
+                bytes: change.counts.bytes, expiresAt: change.counter.expiresAt.milliseconds)
+        }
         return .prepared(
             Prepared(
                 sent: CampaignSent(
-                    accepted: pushes.accepted, excluded: pushes.excluded, unsendable: pushes.unsendable,
+                    accepted: pushes.accepted, capped: pushes.capped, excluded: pushes.excluded,
+                    unsendable: pushes.unsendable,
                     next: isWhole ? choice.next : Int(choice.ordinals[handled.count]),
                     isExhausted: isWhole && choice.isExhausted),
-                batches: pushes.batches, bits: (keys[0], after.bytes), fault: pushes.fault))
+                batches: pushes.batches, strings: [.init(key: keys[0], bytes: after.bytes)] + counts,
+                fault: pushes.fault))
     }
 
     /// The number of days since 1970-01-01 UTC.
@@ -86,14 +103,16 @@ import StoreProtocol
 
     private func devices(
         _ ordinals: [UInt16], of chunk: AudienceChunk
-    ) async throws(StoreError) -> [StepPushes.Device] {
+    ) async throws(StoreError) -> [(device: StepPushes.Device, zone: String?)] {
         let page = try await services.audience.devices(ordinals, of: chunk)
-        var found: [Int: StepPushes.Device] = [:]
+        var found: [Int: (StepPushes.Device, String?)] = [:]
         for place in page.unreadable {
-            found[place.ordinal] = .unsendable("the device's record cannot be read")
+            found[place.ordinal] = (.unsendable("the device's record cannot be read"), nil)
         }
-        for device in page.devices { found[device.place.ordinal] = self.device(device.record) }
-        return ordinals.map { found[chunk.firstOrdinal + Int($0)] ?? .removed }
+        for device in page.devices {
+            found[device.place.ordinal] = (self.device(device.record), device.record.zone)
+        }
+        return ordinals.map { found[chunk.firstOrdinal + Int($0)] ?? (.removed, nil) }
     }
 
     private func device(_ record: DeviceRecord) -> StepPushes.Device {

@@ -167,11 +167,13 @@ import StoreProtocol
             try await end(.refused, reason: "\(refusal)")
             return .zero
         case .begin(let limits, let time):
+            try await addCappedPeriods()
             let change = ChangeCampaign.begin(
                 id, token: services.token, name: services.uniqueName(),
                 fields: [
                     (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
                     (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
+                    (CampaignRecord.Field.stopAt.rawValue, "\(campaign.limits.stopShare)"),
                 ])
             _ = try await services.perform(change)
             record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
@@ -183,6 +185,14 @@ import StoreProtocol
             log.notice("campaign started")
             return .zero
         }
+    }
+
+    /// Makes all campaigns of the category count in the periods of this campaign's caps.
+    private func addCappedPeriods() async throws(StoreError) {
+        let periods = Set(campaign.limits.caps.map(\.period))
+        guard !periods.isEmpty else { return }
+        try await services.cappedPeriods.add(
+            periods, to: campaign.limits.category ?? CapRules.commonCategory)
     }
 
     // MARK: Running
@@ -253,7 +263,7 @@ import StoreProtocol
                 skipped.add(prepared.sent.unsendable, reason: prepared.fault ?? "")
             }
             var request = stepRequest(run)
-            request.strings = [prepared.bits]
+            request.strings = prepared.strings
             request.batches = prepared.batches
             return try await store(run, request)
         }

@@ -16,6 +16,20 @@ struct StepPushes {
         case removed
         /// No push can be made for the device, for this reason.
         case unsendable(String)
+        /// The device has reached a cap.
+        case capped
+        /// The device has quiet hours.
+        case quiet
+
+        /// Applies limits to a device that would get a push.
+        mutating func limit(_ verdict: DeviceLimits.Verdict) {
+            guard case .push = self else { return }
+            switch verdict {
+            case .allowed: break
+            case .capped: self = .capped
+            case .quiet: self = .quiet
+            }
+        }
     }
 
     /// How pushes become jobs and batches.
@@ -31,6 +45,9 @@ struct StepPushes {
 
     private(set) var batches: [Split.NewBatch] = []
     private(set) var accepted = 0
+    /// The places, among the chosen devices, of the devices whose push is accepted.
+    private(set) var acceptedPlaces: [Int] = []
+    private(set) var capped = 0
     private(set) var excluded = 0
     private(set) var unsendable = 0
     /// The number of devices that the step handles, from the first.
@@ -64,7 +81,8 @@ struct StepPushes {
         for device in devices[..<handled] {
             switch device {
             case .push: break
-            case .removed: excluded += 1
+            case .removed, .quiet: excluded += 1
+            case .capped: capped += 1
             case .unsendable(let reason): countUnsendable(reason)
             }
         }
@@ -93,6 +111,9 @@ struct StepPushes {
         let end = fitting < parsed.accepted ? Int(parsed.pushes[fitting].index) : devices.count
         let malformed = parsed.malformed.prefix { $0.index < end }
         accepted += fitting
+        acceptedPlaces += parsed.pushes.prefix(fitting).map {
+            devices[devices.startIndex + Int($0.index)].place
+        }
         for push in malformed { countUnsendable(push.reason) }
         // The job's other pushes have the token of an earlier device, so the device already gets this push.
         excluded += end - fitting - malformed.count

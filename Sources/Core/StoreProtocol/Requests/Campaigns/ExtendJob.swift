@@ -3,7 +3,7 @@ package import RedisProtocol
 /// Performs one step of a campaign: adds pushes to its job, counts, and marks the step's devices. If the reply is lost, the same
 /// call may be repeated.
 ///
-/// A call is limited to 128 batches, 16,384 tokens and 32 strings of 8 KiB, so that Redis is blocked for at most 5 ms.
+/// A call is limited to 128 batches, 16,384 tokens and 32 strings of 32 KiB, so that Redis is blocked for at most 5 ms.
 package struct ExtendJob: Request {
     package enum Reply: Equatable, Sendable {
         /// The step is done. `woken` are the shards with new batches, and `nextDue` is the time until the first new delayed batch
@@ -17,6 +17,19 @@ package struct ExtendJob: Request {
         case cancelled
         /// The app is full. Nothing happened.
         case full
+    }
+
+    /// The new value of a string.
+    package struct StoredString: Equatable, Sendable {
+        /// The key without the prefix of the app's keys.
+        package let key: String
+        package let bytes: [UInt8]
+        /// When the string expires, in Unix milliseconds; 0 if it does not expire.
+        package let expiresAt: Int64
+
+        package init(key: String, bytes: [UInt8], expiresAt: Int64 = 0) {
+            (self.key, self.bytes, self.expiresAt) = (key, bytes, expiresAt)
+        }
     }
 
     package static var script: Script? { .extendJob }
@@ -33,8 +46,8 @@ package struct ExtendJob: Request {
     package var fields: [ChangeCampaign.Field] = []
     /// The numbers to add to fields of the campaign's record. The script itself adds the accepted pushes to `accepted`.
     package var counts: [(name: String, number: Int)] = []
-    /// The new values of strings, such as the bits of a chunk, by their keys without the prefix: at most ``mostStrings``.
-    package var strings: [(key: String, bytes: [UInt8])] = []
+    /// The new values of strings, such as the bits of a chunk: at most ``mostStrings``, with different keys.
+    package var strings: [StoredString] = []
     package var events: [FarmEvent] = []
     package var batches: [Split.NewBatch] = []
     /// Not nil in the campaign's last step.
@@ -54,7 +67,8 @@ package struct ExtendJob: Request {
             fields.count, counts.count, strings.count, events.count, batches.count,
             ArgumentList(fields.flatMap { [$0.name, $0.value] }),
             ArgumentList(counts.flatMap { [$0.name, $0.number] as [any CommandArgument] }),
-            ArgumentList(strings.flatMap { [$0.key, $0.bytes] as [any CommandArgument] }),
+            ArgumentList(
+                strings.flatMap { [$0.key, $0.bytes, $0.expiresAt] as [any CommandArgument] }),
             ArgumentList(events), ArgumentList(batches),
         ]
     }
