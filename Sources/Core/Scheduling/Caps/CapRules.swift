@@ -117,10 +117,11 @@ package struct CapCounter: Hashable, Sendable {
             number = bucket.number
             expiresAt = period.latestEnd(of: bucket.number)
         }
+        name = "\(category):\(period.rawValue):\(number)"
     }
 
     /// The counter's part of a key: category, period and number, such as `news:day:20783`.
-    package var name: String { "\(category):\(period.rawValue):\(number)" }
+    package let name: String
 
     /// The key of the counts of a chunk, without the prefix of the app's keys.
     package func key(partition: Int, chunk: Int) -> String {

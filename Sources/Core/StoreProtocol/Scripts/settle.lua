@@ -324,7 +324,7 @@ local function update_screening_guard(more, found, wrong)
         'screen_topic', string.format('%.3f', topic))
 end
 
--- Returns whether the bad tokens of a campaign must be confirmed, after its guard has counted this call's outcomes.
+-- Counts this call's outcomes and bad tokens of a campaign. If the guard's field `holds` is true, bad tokens must be confirmed.
 local campaign_holds = false
 local function update_campaign_guard(id, guard)
     local r = rest[id]

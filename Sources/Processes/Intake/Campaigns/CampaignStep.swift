@@ -66,25 +66,19 @@ import StoreProtocol
         }
         let found = try await devices(choice.ordinals, of: chunk)
         let reader = StepLimitsReader(services: services, campaign: campaign)
-        let zones = found.map { reader.zone(of: $0.zone) }
-        var limits = try await reader.limits(Set(zones), of: chunk)
+        var limits = try await reader.read(found.map(\.zone), of: chunk)
         var devices = found.map(\.device)
         if let limits {
             for (place, ordinal) in choice.ordinals.enumerated() {
-                devices[place].limit(limits.verdict(on: ordinal, in: zones[place]))
+                devices[place].limit(limits.verdict(on: ordinal, at: place))
             }
         }
         let pushes = await pushes(to: devices, send)
         let handled = choice.ordinals.prefix(pushes.handled)
         var after = sent
         for ordinal in handled { after[ordinal] = true }
-        for place in pushes.acceptedPlaces { limits?.count(choice.ordinals[place], in: zones[place]) }
+        for place in pushes.acceptedPlaces { limits?.count(choice.ordinals[place], at: place) }
         let isWhole = handled.count == choice.ordinals.count
-        let counts = (limits?.changes ?? []).map { change in
-            ExtendJob.StoredString(
-                key: change.counter.key(partition: chunk.partition, chunk: chunk.number),
-                bytes: change.counts.bytes, expiresAt: change.counter.expiresAt.milliseconds)
-        }
         return .prepared(
             Prepared(
                 sent: CampaignSent(
@@ -92,7 +86,8 @@ import StoreProtocol
                     unsendable: pushes.unsendable,
                     next: isWhole ? choice.next : Int(choice.ordinals[handled.count]),
                     isExhausted: isWhole && choice.isExhausted),
-                batches: pushes.batches, strings: [.init(key: keys[0], bytes: after.bytes)] + counts,
+                batches: pushes.batches,
+                strings: [.init(key: keys[0], bytes: after.bytes)] + (limits?.strings(of: chunk) ?? []),
                 fault: pushes.fault))
     }
 

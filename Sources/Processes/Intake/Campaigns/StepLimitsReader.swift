@@ -21,17 +21,31 @@ import StoreProtocol
         return rules
     }
 
-    /// Returns the limits for devices of a chunk; nil if the campaign has no limits.
+    /// Reads the limits of a step's devices; nil if the campaign has no limits.
     ///
-    /// - Parameter names: the zones of the devices.
-    func limits(_ names: Set<String>, of chunk: AudienceChunk) async throws(StoreError) -> DeviceLimits? {
+    /// - Parameter zones: the zone of each device. A device without a zone, or with a zone that does not exist, has the clocks of
+    ///   the campaign's default zone.
+    func read(_ zones: [String?], of chunk: AudienceChunk) async throws(StoreError) -> AppliedLimits? {
         let (rules, quiet) = (try await rules(), try? campaign.limits.quietHours())
         guard !rules.isEmpty || quiet != nil else { return nil }
-        var zones: [String: TimeZoneRules] = [:]
-        for name in names { zones[name] = services.zones.find(name) }
-        var limits = DeviceLimits(rules, quiet: quiet, zones: zones, at: services.now)
-        let counters = limits.counters
-        guard !counters.isEmpty else { return limits }
+        var known: [String: TimeZoneRules] = [:]
+        let names = zones.map { zone in
+            let name = zone ?? campaign.defaultZone
+            if known[name] == nil { known[name] = services.zones.find(name) }
+            return known[name] == nil ? campaign.defaultZone : name
+        }
+        if known[campaign.defaultZone] == nil {
+            known[campaign.defaultZone] = services.zones.find(campaign.defaultZone)
+        }
+        var limits = AudienceLimits(rules, quiet: quiet, zones: known, at: services.now)
+        try await load(limits.counters, of: chunk, into: &limits)
+        return AppliedLimits(limits: limits, zones: names)
+    }
+
+    private func load(
+        _ counters: [CapCounter], of chunk: AudienceChunk, into limits: inout AudienceLimits
+    ) async throws(StoreError) {
+        guard !counters.isEmpty else { return }
         let keys = counters.map { $0.key(partition: chunk.partition, chunk: chunk.number) }
         for (counter, bytes) in zip(counters, try await services.store.perform(ReadStrings(keys))) {
             let counts = CapCounts(bytes: bytes ?? [])
@@ -41,14 +55,28 @@ import StoreProtocol
             }
             limits.load(counter, counts ?? CapCounts())
         }
-        return limits
+    }
+}
+
+/// The limits of the devices of one step, by the places of the devices in the step.
+struct AppliedLimits {
+    fileprivate var limits: AudienceLimits
+    /// The zone whose clocks limit each device.
+    fileprivate let zones: [String]
+
+    func verdict(on ordinal: UInt16, at place: Int) -> AudienceLimits.Verdict {
+        limits.verdict(on: ordinal, in: zones[place])
     }
 
-    /// The name of the zone whose clocks limit a device.
-    ///
-    /// - Parameter zone: the device's zone, which may not exist.
-    func zone(of zone: String?) -> String {
-        guard let zone, services.zones.find(zone) != nil else { return campaign.defaultZone }
-        return zone
+    /// Counts a push that is accepted.
+    mutating func count(_ ordinal: UInt16, at place: Int) { limits.count(ordinal, in: zones[place]) }
+
+    /// The new counts, which the step stores.
+    func strings(of chunk: AudienceChunk) -> [ExtendJob.StoredString] {
+        limits.changes.map { change in
+            ExtendJob.StoredString(
+                key: change.counter.key(partition: chunk.partition, chunk: chunk.number),
+                bytes: change.counts.bytes, expiresAt: change.counter.expiresAt.milliseconds)
+        }
     }
 }

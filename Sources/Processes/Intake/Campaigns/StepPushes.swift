@@ -22,7 +22,7 @@ struct StepPushes {
         case quiet
 
         /// Applies limits to a device that would get a push.
-        mutating func limit(_ verdict: DeviceLimits.Verdict) {
+        mutating func limit(_ verdict: AudienceLimits.Verdict) {
             guard case .push = self else { return }
             switch verdict {
             case .allowed: break

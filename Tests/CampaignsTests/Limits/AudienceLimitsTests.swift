@@ -3,18 +3,18 @@ import Scheduling
 import Testing
 
 /// Caps and quiet hours of the devices of one step, in the devices' zones.
-struct DeviceLimitsTests {
+struct AudienceLimitsTests {
     /// 2026-11-26 20:30 UTC: 21:30 in Berlin, and 05:30 of the next day in Tokyo.
     private static let evening = UTCTime(seconds: 1_795_725_000)
 
     private static func limits(
         _ caps: [Cap], quiet: QuietHours? = nil, budget: Int? = nil,
         zones: [String] = ["Europe/Berlin", "Asia/Tokyo"]
-    ) throws -> DeviceLimits {
+    ) throws -> AudienceLimits {
         var rules = [try CapRules(category: "news", caps: caps)]
         if let budget { rules.append(.background(pushes: budget)) }
         let rulesOfZones = zones.map { ($0, TestZones.rules($0)!) }
-        return DeviceLimits(
+        return AudienceLimits(
             rules, quiet: quiet, zones: Dictionary(uniqueKeysWithValues: rulesOfZones), at: evening)
     }
 

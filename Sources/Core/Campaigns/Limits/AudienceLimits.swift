@@ -4,7 +4,7 @@ package import Scheduling
 /// pushes that are accepted.
 ///
 /// All devices are of one chunk. Their zones decide which counters they have.
-package struct DeviceLimits: Sendable {
+package struct AudienceLimits: Sendable {
     /// Whether a device gets its push.
     package enum Verdict: Hashable, Sendable {
         case allowed
@@ -77,7 +77,4 @@ extension CampaignLimits {
         guard let quiet else { return nil }
         return try QuietHours(from: quiet.from, to: quiet.to)
     }
-
-    /// Whether the campaign has limits for each device.
-    package var hasDeviceLimits: Bool { !caps.isEmpty || category != nil || quiet != nil }
 }
