@@ -62,9 +62,23 @@ struct StepPushesTests {
             Self.device(1), .removed, Self.device(2, bytes: 4), .unsendable("no record"), Self.device(1),
             Self.device(3),
         ])
-        #expect(pushes.accepted == 2 && Self.count(pushes) == 2)
+        #expect(pushes.accepted == 2 && Self.count(pushes) == 2 && pushes.acceptedPlaces == [0, 5])
         #expect(pushes.excluded == 2 && pushes.unsendable == 2 && pushes.handled == 6)
         #expect(pushes.fault != nil)
+    }
+
+    @Test func `limits apply only to devices that would get a push`() throws {
+        var devices = [
+            Self.device(1), Self.device(2), .removed, .unsendable("no record"), Self.device(3), Self.device(4),
+        ]
+        devices[0].limit(.capped)
+        devices[1].limit(.quiet)
+        devices[2].limit(.capped)
+        devices[3].limit(.quiet)
+        devices[4].limit(.allowed)
+        let pushes = try Self.pushes(devices)
+        #expect(pushes.accepted == 2 && pushes.acceptedPlaces == [4, 5] && pushes.handled == 6)
+        #expect(pushes.capped == 1 && pushes.excluded == 2 && pushes.unsendable == 1)
     }
 
     @Test func `a device whose payload is too large does not stop the others`() throws {
@@ -72,6 +86,7 @@ struct StepPushesTests {
         let devices = (0..<100).map { Self.device($0, user: $0 % 33 == 7 ? large : "u") }
         let pushes = try Self.pushes(devices)
         #expect(pushes.unsendable == 3 && pushes.accepted == 97 && pushes.handled == 100)
+        #expect(pushes.acceptedPlaces == (0..<100).filter { $0 % 33 != 7 })
         #expect(pushes.fault != nil)
     }
 
