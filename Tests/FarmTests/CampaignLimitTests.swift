@@ -40,7 +40,8 @@ import Testing
         try await eventually("the alert fires") {
             try await farm.run("status", "--json").output.contains("campaign_paused")
         }
-        // A killed coordinator settles outcomes again, which counts none of them twice.
+        // The next intake takes over a campaign that is paused.
+        try await farm.killIntake()
         let accepted = try farm.campaign("c")?.counts.total(.accepted) ?? 0
         #expect(accepted > 100 && accepted < tokens.count)
         let resumed = try await farm.run("campaigns", "resume", "c", "--app", "demo")

@@ -69,7 +69,8 @@ struct StepPushesTests {
 
     @Test func `limits apply only to devices that would get a push`() throws {
         var devices = [
-            Self.device(1), Self.device(2), .removed, .unsendable("no record"), Self.device(3), Self.device(4),
+            Self.device(1), Self.device(2), .removed, .unsendable("no record"), Self.device(3),
+            Self.device(4),
         ]
         devices[0].limit(.capped)
         devices[1].limit(.quiet)
