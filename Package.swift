@@ -142,7 +142,7 @@ let package = Package(
         process(
             "Intake",
             [
-                "PushModel", "JobSplitting", "Registry", "Segments", "Scheduling", "Campaigns",
+                "PushModel", "JobSplitting", "Registry", "Segments", "Scheduling", "Campaigns", "Variants",
                 "ControlChannel",
                 "FarmPolicy", "EventLoop", "POSIX", "StoreProtocol", "RedisClient", "Supervision",
                 "Failpoints", logging,
@@ -484,7 +484,7 @@ let package = Package(
             name: "FarmTests",
             dependencies: [
                 "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "Registry", "RESP",
-                "RedisProtocol", "OpenSSL", "Simulator", "Campaigns", "StoreProtocol",
+                "RedisProtocol", "OpenSSL", "Simulator", "Campaigns", "StoreProtocol", "Variants",
             ],
             exclude: ["Recorded"],
             swiftSettings: strict

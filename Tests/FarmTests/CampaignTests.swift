@@ -207,7 +207,7 @@ import Testing
 
 extension Farm {
     /// Pushes a campaign as a producer does.
-    fileprivate func push(campaign: String) throws {
+    func push(campaign: String) throws {
         try redis.client().run("RPUSH", "{pushfarm:demo}:campaigns", campaign)
     }
 
@@ -219,7 +219,7 @@ extension Farm {
     }
 
     /// The record of a campaign; nil if there is none.
-    fileprivate func campaign(_ id: String) throws -> CampaignRecord? {
+    func campaign(_ id: String) throws -> CampaignRecord? {
         let pairs = try redis.client().run("HGETALL", "{pushfarm:demo}:campaign:\(id)").pairs
         guard !pairs.isEmpty else { return nil }
         return CampaignRecord(
@@ -228,7 +228,7 @@ extension Farm {
     }
 
     /// Waits until a campaign has a final state, and returns its record.
-    fileprivate func finishedCampaign(_ id: String) async throws -> CampaignRecord {
+    func finishedCampaign(_ id: String) async throws -> CampaignRecord {
         do {
             return try await eventually("campaign \(id) has ended", within: .seconds(120)) {
                 let record = try campaign(id)

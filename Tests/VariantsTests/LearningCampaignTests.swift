@@ -1,6 +1,4 @@
 import PushModel
-import Scheduling
-import Segments
 import Testing
 import Variants
 
@@ -20,46 +18,34 @@ struct LearningCampaignTests {
     private static func send(
         _ policy: LearningPolicy, audience: Int = 20_000, earlier: RewardTally? = nil
     ) -> Outcome {
-        var tally = RewardTally(variants: ["a", "b", "c"])
-        var (assignment, rewarded) = (VariantAssignment(), OrdinalChunk())
+        var (tally, series) = (RewardTally(variants: names), earlier ?? RewardTally(variants: names))
+        var assignment = VariantAssignment()
         var random = SeededRandom(seed: 11)
         var (best, learned) = (0, 0)
-        var (now, explored) = (UTCTime(seconds: 0), UTCTime?.none)
-        var next = 0
-        var waits = 0
-        while next < audience, waits < 2 {
-            let phase = policy.phase(assigned: next, audience: audience, explored: explored, now: now)
-            if explored == nil, case .wait = phase { explored = now }
-            if case .wait(let time) = phase {
-                (now, waits) = (time, waits + 1)
-                continue
-            }
+        let explored = policy.exploration.map { Int(Double(audience) * $0.share) } ?? 0
+        for next in stride(from: 0, to: audience, by: 500) {
+            let isExploring = next < explored
             let shares = policy.shares(
-                in: phase, tallies: tally.tallies(with: earlier),
+                isExploring: isExploring, tallies: series.tallies,
                 seed: LearningPolicy.seed(campaign: "c", step: next))
             let draw = VariantDraw(shares: shares, holdout: 0.1, campaign: "c", series: "s")
-            var end = min(audience, next + 500)
-            if case .explore(let devices) = phase { end = min(end, next + devices) }
-            for ordinal in next..<end {
+            for ordinal in next..<min(audience, next + 500) {
                 let arm = assignment.assign(UInt16(ordinal), to: draw.arm(partition: 0, ordinal: ordinal))
-                tally.addPulls(1, to: arm)
                 var chance = holdoutChance
                 if case .variant(let index) = arm {
                     chance = chances[index]
-                    if phase == .learn { (learned, best) = (learned + 1, best + (index == 2 ? 1 : 0)) }
+                    if !isExploring { (learned, best) = (learned + 1, best + (index == 2 ? 1 : 0)) }
                 }
-                guard random.happens(chance) else { continue }
-                // A second reward of a device changes nothing.
-                for _ in 0..<2 {
-                    _ = tally.count(1, of: UInt16(ordinal), assignment: assignment, rewarded: &rewarded)
-                }
+                let thousandths: Int64 = random.happens(chance) ? 1000 : 0
+                tally.add(pulls: 1, thousandths: thousandths, to: arm)
+                series.add(pulls: 1, thousandths: thousandths, to: arm)
             }
-            next = end
         }
         return Outcome(
             tally: tally, assignment: assignment, shareOfBest: Double(best) / Double(max(1, learned)))
     }
 
+    private static let names = ["a", "b", "c"]
     private static let exploration = LearningPolicy.Exploration(share: 0.1, wait: 1_800_000)
 
     /// The allocation, and the least share of the best variant after the exploration.

@@ -29,6 +29,7 @@ package enum Script: String, CaseIterable, Sendable {
     case extendJob = "extend_job"
     case changeCampaign = "change_campaign"
     case markDone = "mark_done"
+    case markRewards = "mark_rewards"
     case checkAccounting = "check_accounting"
     case applyChanges = "apply_changes"
 
@@ -76,6 +77,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .extendJob: PackageResources.extend_job_lua
         case .changeCampaign: PackageResources.change_campaign_lua
         case .markDone: PackageResources.mark_done_lua
+        case .markRewards: PackageResources.mark_rewards_lua
         case .split: PackageResources.split_lua
         case .checkout: PackageResources.checkout_lua
         case .report: PackageResources.report_lua

@@ -1,6 +1,6 @@
 /// The observed results of a variant: the number of its pushes and their rewards.
 package struct VariantTally: Equatable, Sendable {
-    /// The number of accepted pushes of this variant.
+    /// The number of pushes, or of devices, with this variant.
     package var pulls: Int
     /// The sum of the variant's rewards, each in 0...1.
     package var rewards: Double

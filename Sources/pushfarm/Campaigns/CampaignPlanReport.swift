@@ -1,6 +1,7 @@
 import Campaigns
 import FarmLogging
 import Scheduling
+import Variants
 
 /// The plan of a campaign, as a table for people or as JSON.
 struct CampaignPlanReport {
@@ -10,6 +11,8 @@ struct CampaignPlanReport {
     let zones: CampaignZones
     /// The requests that each device sends to the publisher's API after a push.
     let requests: Int
+    /// Why the campaign would learn little about its variants.
+    var warnings: [LearningWarning] = []
 
     private var plan: DeliveryPlan { outcome.plan }
 
@@ -87,6 +90,7 @@ struct CampaignPlanReport {
         if campaign.schedule.cohorts > 1 { add("cohorts", "\(campaign.schedule.cohorts)") }
         add("requests", "up to \(Self.rate(load)), if each device sends \(Figures.grouped(requests))")
         return facts.text(style) + "\n" + rows(style)
+            + warnings.map { "\(Paint.yellow.on("warning", if: style.colours)): \($0)\n" }.joined()
     }
 
     /// The zones with the most devices. The table has the zones of a campaign whose window follows each device's clocks.
@@ -148,6 +152,7 @@ struct CampaignPlanReport {
             "capped_now": .whole(outcome.limited?.capped),
             "quiet_now": .whole(outcome.limited?.quiet),
             "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
+            "warnings": .strings(warnings.map(\.description)),
             "rows": .array(
                 plan.rows.map { row in
                     .object([

@@ -12,6 +12,8 @@ struct CampaignReport: Sendable {
     let pause: String?
     /// Whether the campaign is being cancelled: its cancellation is requested, and its state is not yet `cancelled`.
     let isBeingCancelled: Bool
+    /// The results of the variants; nil for a campaign without variants.
+    var variants: CampaignVariantReport?
 
     private var record: CampaignRecord { stored.record }
 
@@ -42,7 +44,7 @@ struct CampaignReport: Sendable {
         text += record.createdBy.map { " by \(PlainText.of($0))" } ?? ""
         text += pause.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
         text += record.reason.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
-        return text + "\n" + facts(style) + rounds(style) + groups(style)
+        return text + "\n" + facts(style) + rounds(style) + (variants?.text(style) ?? "") + groups(style)
     }
 
     private func facts(_ style: TextStyle) -> String {
@@ -120,6 +122,7 @@ struct CampaignReport: Sendable {
                             .init(name: kind.rawValue, value: .number(counts[kind, round]))
                         })
                 }),
+            "variants": variants?.json ?? .null,
             "groups": .array((record.progress?.groups ?? []).map(\.json)), "job": job?.json ?? .null,
         ])
     }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Campaigns
 import EventLoop
+import Scheduling
+import Variants
 
 struct CampaignsPlanCommand: FarmCommand {
     static let configuration = CommandConfiguration(
@@ -12,6 +14,9 @@ struct CampaignsPlanCommand: FarmCommand {
             counts the devices that caps and quiet hours exclude now.
             Nothing is sent or stored. The argument is the file of a definition, - for
             standard input, or the id of a campaign that was created.
+
+            For variants, the plan warns if most devices would have their push before the
+            first rewards arrive.
 
             Status 1, with the arithmetic, when the campaign does not fit into its window.
 
@@ -35,10 +40,15 @@ struct CampaignsPlanCommand: FarmCommand {
         reads: ArgumentHelp("Requests that a device sends to your API after a push.", valueName: "n"))
     var requests = 1
 
+    @Option(
+        reads: ArgumentHelp("How long rewards of variants need to arrive.", valueName: "duration"))
+    var rewardDelay = TimeSpan(seconds: 1800)
+
     func validate() throws {
         guard (0...1_000_000).contains(requests) else {
             throw ValidationError("--requests is 0 to 1000000.")
         }
+        try rewardDelay.check("--reward-delay", 1...2_678_400)
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -59,8 +69,26 @@ struct CampaignsPlanCommand: FarmCommand {
         }
         let outcome = try await CampaignPlanner(client: client, app: app, zones: zones).plan(
             campaign, rate: rate)
+        let warnings = try await warnings(campaign, outcome.plan, app, client)
         let report = CampaignPlanReport(
-            app: app, campaign: campaign, outcome: outcome, zones: zones, requests: requests)
+            app: app, campaign: campaign, outcome: outcome, zones: zones, requests: requests,
+            warnings: warnings)
         console.show(report.json, report.text(console.style))
+    }
+
+    /// Returns why the campaign would learn little about its variants.
+    @Loop private func warnings(
+        _ campaign: Campaign, _ plan: DeliveryPlan, _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> [LearningWarning] {
+        guard let variants = campaign.variants else { return [] }
+        var earlier: [Int] = []
+        if let series = campaign.series {
+            earlier = try await client.results(ofSeries: series, variants, app).variants.map(\.pulls)
+        }
+        return LearningForecast(
+            audience: Int(clamping: Double(plan.devices) * (1 - variants.holdout)), rate: plan.peak,
+            delay: rewardDelay.milliseconds, policy: variants.policy, variants: variants.variants.count,
+            earlierPulls: earlier
+        ).warnings
     }
 }

@@ -8,7 +8,8 @@ struct CampaignsShowCommand: FarmCommand {
         discussion: """
             At the end of each round, audience is accepted + capped + excluded +
             unsendable. An accepted push gets an outcome as in a job: delivered, failed,
-            expired or cancelled.
+            expired or cancelled. For variants, the table shows the devices, the rewards,
+            the mean reward with its 95 % interval, and the share in the next step.
 
             Example:
               pushfarm campaigns show ed-2026-11-24
@@ -19,7 +20,9 @@ struct CampaignsShowCommand: FarmCommand {
     @OptionGroup var choice: CampaignChoice
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let report = try await client.report(of: client.campaign(choice))
+        let stored = try await client.campaign(choice)
+        var report = try await client.report(of: stored)
+        report.variants = try await client.variantReport(of: stored)
         console.show(report.json, report.text(console.style))
     }
 }

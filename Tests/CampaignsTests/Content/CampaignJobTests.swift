@@ -65,6 +65,25 @@ struct CampaignJobTests {
         #expect(!last.contains("content-available"))
     }
 
+    @Test func `a job has the payloads of all variants, and each device has one of them`() throws {
+        let campaign = try campaign(
+            """
+            {"segment":"a","variants":[{"name":"short","payload":{"aps":{"alert":"A"}}},
+             {"name":"long","payload":{"aps":{"alert":"{{user|you}}"}}}]}
+            """)
+        let devices = [1, 0, 1].enumerated().map { number, variant in
+            CampaignDevice(token: [UInt8](repeating: UInt8(number), count: 32), lang: "de").with(
+                variant: variant)
+        }
+        let job = try parse(CampaignJob(campaign, id: "c").text(for: devices))
+        #expect(job.accepted == 3)
+        let text = String(decoding: CampaignJob(campaign, id: "c").text(for: devices), as: UTF8.self)
+        let head =
+            #"{"id":"c","translations":{"v1":{"aps":{"alert":"A"}},"v2":{"aps":{"alert":"{{user|you}}"}}},"#
+        #expect(text.hasPrefix(head + #""pushes":[{"token":"00"#))
+        #expect(text.contains(#""lang":"v2"},{"token":"01"#) && !text.contains("\"de\""))
+    }
+
     static let faults: [(text: String, field: String, at: String, reason: String)] = [
         (
             "{\"segment\":\"a\",\"payload\":{\"aps\":{}},\"priority\":7}", "priority", "7",
@@ -90,6 +109,14 @@ struct CampaignJobTests {
         (
             "{\"segment\":\"a\",\"translations\":{\"de\":{\"aps\":{}}}}", "payload", "{\"de\"",
             "\"translations\" needs \"default\""
+        ),
+        (
+            "{\"segment\":\"a\",\"variants\":[{\"name\":\"x\",\"payload\":{}},{\"name\":\"y\",\"payload\":{\"u\":\"{{usr|}}\"}}]}",
+            "variants[1].payload", "usr|", "a device has no attribute \"usr\""
+        ),
+        (
+            "{\"segment\":\"a\",\"variants\":[{\"name\":\"x\",\"payload\":{}},{\"name\":\"y\",\"payload\":{\"u\":\"{{user}}\"}}]}",
+            "variants[1].payload", "{\"u\"", "a device may have no \"user\""
         ),
         ("{\"segment\":\"a\",\"payload\":{},\"topic\":\"b!\"}", "topic", "\"b!\"", "must be a bundle id"),
         ("{\"segment\":\"a\",\"payload\":{},\"expires_at\":5}", "expires_at", "5", "is in the past"),

@@ -179,17 +179,60 @@ struct CampaignParserTests {
         #expect(error?.reason == row.text)
     }
 
-    @Test func `refuses variants and lists by name`() {
-        let variants = #expect(throws: CampaignError.self) {
-            try campaign(
-                """
-                {"segment":"a","variants":[{"name":"a","payload":{}},{"name":"b","payload":{}}],
-                 "allocation":"softmax","temperature":0.2,"explore":{"share":"5 %","wait":"30m"},"holdout":"10 %"}
-                """)
-        }
-        #expect(variants?.reason == "variants are not supported yet")
+    @Test func `reads variants, and sends their exploration as the first stage`() throws {
+        let campaign = try campaign(
+            """
+            {"segment":"a","variants":[{"name":"a","payload":{}},{"name":"b","payload":{"x":1}}],
+             "allocation":"softmax","temperature":0.2,"explore":{"share":"5 %","wait":"30m"},"holdout":"10 %"}
+            """)
+        let variants = try #require(campaign.variants)
+        #expect(variants.names == ["a", "b"] && variants.holdout == 0.1)
+        #expect(variants.policy.allocation == .softmax(temperature: 0.2))
+        #expect(
+            campaign.content.variants.map { String(decoding: campaign.definition[$0], as: UTF8.self) }
+                == ["{}", "{\"x\":1}"])
+        #expect(campaign.schedule.stages.map(\.share) == [0.05, 1])
+        #expect(campaign.schedule.stages.first?.gate == .wait(milliseconds: 1_800_000))
+        #expect(campaign.isExploring(round: 1, stage: 0) && !campaign.isExploring(round: 1, stage: 1))
+        let known = campaign.withoutExploration()
+        #expect(known.schedule.stages.isEmpty && !known.isExploring(round: 1, stage: 0))
+    }
+
+    @Test func `refuses lists by name`() {
         let list = #expect(throws: CampaignError.self) { try campaign("{\"list\":\"a\",\"payload\":{}}") }
         #expect(list?.reason == "uploaded lists are not supported yet")
+    }
+
+    /// Fields of a campaign with two variants that are wrong.
+    static let wrongVariants: [(fields: String, field: String, reason: String)] = [
+        ("\"explore\":{\"share\":\"100 %\",\"wait\":\"1m\"}", "explore.share", "below 100 %"),
+        (
+            "\"explore\":{\"share\":\"5 %\",\"wait\":\"1m\"},\"stages\":[\"100 %\"]", "explore",
+            "exclude each other"
+        ),
+        ("\"holdout\":\"100 %\"", "holdout", "below 100 %"),
+        ("\"epsilon\":0.1", "epsilon", "\"epsilon-greedy\""),
+        ("\"allocation\":\"tompson\"", "allocation", "did you mean \"thompson\"?"),
+        ("\"payload\":{}", "variants", "exclude each other"),
+    ]
+
+    @Test(arguments: wrongVariants.indices) func `refuses wrong fields beside variants`(index: Int) {
+        let row = Self.wrongVariants[index]
+        let error = #expect(throws: CampaignError.self) {
+            try campaign(
+                "{\"segment\":\"a\",\"variants\":[{\"name\":\"a\",\"payload\":{}},{\"name\":\"b\",\"payload\":{}}],\(row.fields)}"
+            )
+        }
+        #expect(error?.field == row.field)
+        #expect(error?.reason.contains(row.reason) == true, "\(error?.reason ?? "")")
+    }
+
+    @Test(arguments: [1, 15]) func `refuses too few and too many variants`(count: Int) {
+        let variants = (0..<count).map { "{\"name\":\"v\($0)\",\"payload\":{}}" }.joined(separator: ",")
+        let error = #expect(throws: CampaignError.self) {
+            try campaign("{\"segment\":\"a\",\"variants\":[\(variants)]}")
+        }
+        #expect(error?.field == "variants")
     }
 
     /// Values that are wrong also in fields that are not supported yet.

@@ -81,6 +81,14 @@ import Testing
         }
     }
 
+    @Test func `an outdated intake cannot count rewards`() throws {
+        try expectFenced(StoreError.fenced(lease: "intake")) { fixture in
+            try fixture.runCampaign()
+            let reward = MarkRewards.Reward(ordinal: 1, field: "rewards:a", thousandths: 1000)
+            return MarkRewards(token: fixture.token, campaign: "c", chunks: [(0, 0, [reward])])
+        }
+    }
+
     @Test func `an outdated owner can neither check out, put back, quarantine nor reclaim`() throws {
         let fenced = StoreError.fenced(lease: "01")
         try expectFenced(nil) { fixture in

@@ -54,6 +54,21 @@ extension Mutant {
         Mutant(.settle, "withdraws a campaign's suppressions", "isScreened or guard)", "isScreened)"),
         Mutant(.resume, "keeps a campaign's failures", "'recent')", "'none')"),
         Mutant(
+            .extendJob, "tells the series no devices", "if ARGV[i]:find('^pulls:') then", "if false then"),
+        Mutant(
+            .extendJob, "tells each series all devices", "if not series then return end",
+            "series = series or ''"),
+        Mutant(.markRewards, "keeps a series forever", "call('EXPIRE', learned, SERIES_SECONDS)"),
+        Mutant(
+            .markRewards, "counts each reward of a device", "if call('SETBIT', key, ARGV[k], 1) == 0 then",
+            "if call('SETBIT', key, ARGV[k], 1) then"),
+        Mutant(.markRewards, "keeps bits forever", "if rest > 0 then", "if false then"),
+        Mutant(.markRewards, "keeps unreadable bits", "        call('DEL', key)\n"),
+        Mutant(.markRewards, "writes short bits", "        call('SETBIT', key, 8 * BYTES - 1, 0)\n"),
+        Mutant(
+            .markRewards, "counts rewards of an unknown campaign",
+            "if call('EXISTS', campaign) == 0 then return -1 end"),
+        Mutant(
             .markDone, "counts a device twice", "if call('SETBIT', key, ARGV[k], 1) == 0 then",
             "if call('SETBIT', key, ARGV[k], 1) then"),
         Mutant(.markDone, "keeps bits forever", "if rest > 0 then", "if false then"),

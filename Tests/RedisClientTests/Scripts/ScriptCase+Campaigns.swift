@@ -7,7 +7,7 @@ import PushModel
 extension ScriptCase {
     static let campaigns =
         changedCampaigns + endedCampaigns + steps + waitingSteps + lastSteps + doneDevices
-        + outcomes
+        + outcomes + variants
 
     private static let changedCampaigns = [
         ScriptCase("creates a draft", again: .same) { _ in

@@ -1,49 +1,16 @@
-import Scheduling
 import Testing
 import Variants
 
 struct LearningPolicyTests {
     private static let minute: Int64 = 60_000
-    private static let now = UTCTime(seconds: 1_795_669_200)
     private static let policy = LearningPolicy(
         allocation: .epsilonGreedy(epsilon: 0), exploration: .init(share: 0.05, wait: 30 * minute))
 
-    private static func after(_ minutes: Int64) -> UTCTime { now.adding(milliseconds: minutes * minute) }
-
-    /// The number of assigned devices of 1,010, the minutes from the end of the exploration to now, and the phase.
-    private static let phases: [(Int, Int64?, LearningPolicy.Phase)] = [
-        (0, nil, .explore(devices: 51)),
-        (50, nil, .explore(devices: 1)),
-        (51, nil, .wait(until: after(30))),
-        (51, 0, .wait(until: after(30))),
-        (51, 10, .wait(until: after(20))),
-        (51, 30, .learn),
-        (1010, 90, .learn),
-    ]
-
-    @Test(arguments: phases) func `exploration, wait and learning follow one another`(
-        assigned: Int, minutes: Int64?, phase: LearningPolicy.Phase
-    ) {
-        let found = Self.policy.phase(
-            assigned: assigned, audience: 1010, explored: minutes.map { Self.after(-$0) }, now: Self.now)
-        #expect(found == phase)
-    }
-
-    @Test func `without an exploration, a campaign learns from the start`() {
-        let policy = LearningPolicy(allocation: .thompson, exploration: nil)
-        #expect(policy.phase(assigned: 0, audience: 1000, explored: nil, now: Self.now) == .learn)
-    }
-
-    @Test func `an exploration has at least one device`() {
-        let phase = Self.policy.phase(assigned: 0, audience: 0, explored: nil, now: Self.now)
-        #expect(phase == .explore(devices: 1))
-    }
-
     @Test func `an exploration is even, and learning follows the estimates`() {
         let tallies = [VariantTally(pulls: 9, rewards: 1), VariantTally(pulls: 9, rewards: 2)]
-        let explored = Self.policy.shares(in: .explore(devices: 1), tallies: tallies, seed: 1)
+        let explored = Self.policy.shares(isExploring: true, tallies: tallies, seed: 1)
         #expect(explored == [0.5, 0.5])
-        #expect(Self.policy.shares(in: .learn, tallies: tallies, seed: 1) == [0, 1])
+        #expect(Self.policy.shares(isExploring: false, tallies: tallies, seed: 1) == [0, 1])
     }
 
     @Test func `equal steps have equal shares, and other steps have others`() {
@@ -51,7 +18,7 @@ struct LearningPolicyTests {
         let tallies = [VariantTally(pulls: 90, rewards: 10), VariantTally(pulls: 90, rewards: 12)]
         func shares(_ step: Int) -> [Double] {
             policy.shares(
-                in: .learn, tallies: tallies, seed: LearningPolicy.seed(campaign: "c", step: step))
+                isExploring: false, tallies: tallies, seed: LearningPolicy.seed(campaign: "c", step: step))
         }
         #expect(shares(1) == shares(1) && shares(1) != shares(2))
     }

@@ -18,6 +18,12 @@ package struct CampaignDevice: Hashable, Sendable {
         (self.token, self.lang, self.values) = (token, lang, values)
     }
 
+    /// The device with the payload of a variant, 0 or more.
+    package func with(variant index: Int) -> CampaignDevice {
+        CampaignDevice(
+            token: token, lang: CampaignVariants.language(ofVariant: index), values: values)
+    }
+
     package static func == (one: Self, other: Self) -> Bool {
         one.token == other.token && one.lang == other.lang
             && one.values.elementsEqual(other.values) { $0.name == $1.name && $0.value == $1.value }

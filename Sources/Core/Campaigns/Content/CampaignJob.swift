@@ -43,8 +43,10 @@ package struct CampaignJob: Sendable {
         job.text.member("id", id)
         if isFallback, let fallback = content.fallback {
             job.copy(.payload, fallback)
-        } else {
+        } else if content.variants.isEmpty {
             job.copy(content.message.field, content.message.range)
+        } else {
+            job.copy(variants: content.variants)
         }
         for option in content.options { job.copy(option.field, option.range) }
         if let expiry, !content.has(.ttl), !content.has(.expiresAt) {
@@ -68,7 +70,8 @@ package struct CampaignJob: Sendable {
 
     /// Whether the job has translations, so that its pushes may have a language.
     private func hasLanguages(_ isFallback: Bool) -> Bool {
-        campaign.content.message.field == .translations && !(isFallback && campaign.content.fallback != nil)
+        (campaign.content.message.field == .translations || !campaign.content.variants.isEmpty)
+            && !(isFallback && campaign.content.fallback != nil)
     }
 
     private static func write(_ device: CampaignDevice, hasLanguages: Bool, _ text: inout JSONText) {
@@ -91,8 +94,8 @@ package struct CampaignJob: Sendable {
 }
 
 extension CampaignJob {
-    /// Checks the content of a campaign, by parsing a job for one made-up device that has an id and no other attribute. So
-    /// translations need `default`, and placeholders except `{{id}}` need a default. A placeholder must have the name of an
+    /// Checks the content of a campaign, by parsing a job for a made-up device that has an id and no other attribute. If the
+    /// campaign has variants, the job has a made-up device for each of them. So translations need `default`, and placeholders except `{{id}}` need a default. A placeholder must have the name of an
     /// attribute, unless the audience is an uploaded list.
     ///
     /// - Returns: the lane of the campaign's job.
@@ -100,13 +103,12 @@ extension CampaignJob {
     @discardableResult
     package static func check(_ campaign: Campaign, rules: Rules) throws(CampaignError) -> Lane {
         let id = campaign.id ?? "campaign"
-        let device = CampaignDevice(
-            token: [UInt8](repeating: 0, count: 32), values: [("id", .text("device"))])
+        let devices = madeUpDevices(for: campaign.content)
         var limits = rules.limits
         if case .list = campaign.audience {} else { limits.placeholders = CampaignDevice.attributes }
         var lane = Lane.high
         for isFallback in campaign.content.fallback == nil ? [false] : [false, true] {
-            let job = CampaignJob(campaign, id: id).written([device], isFallback: isFallback, expiry: nil)
+            let job = CampaignJob(campaign, id: id).written(devices, isFallback: isFallback, expiry: nil)
             let parsed: ParsedJob
             do throws(JobError) {
                 parsed = try JobParser.parse(
@@ -114,11 +116,22 @@ extension CampaignJob {
             } catch { throw job.refusal(error, isFallback: isFallback, id: campaign.id) }
             if let push = parsed.malformed.first {
                 throw job.refusal(
-                    JobError(field: "pushes", position: 0, reason: push.reason), isFallback: isFallback,
+                    JobError(field: "pushes[\(push.index)]", position: 0, reason: push.reason),
+                    isFallback: isFallback,
                     id: campaign.id)
             }
             lane = parsed.lane
         }
         return lane
+    }
+
+    /// One device for each variant, so that each payload is checked; one device without variants.
+    private static func madeUpDevices(for content: CampaignContent) -> [CampaignDevice] {
+        (0..<max(1, content.variants.count)).map { index in
+            CampaignDevice(
+                token: [UInt8](repeating: 0, count: 31) + [UInt8(clamping: index)],
+                lang: content.variants.isEmpty ? nil : CampaignVariants.language(ofVariant: index),
+                values: [("id", .text("device"))])
+        }
     }
 }

@@ -38,6 +38,20 @@ package struct Campaign: Sendable {
     /// Whether the pushes are background pushes.
     package var isBackground: Bool { content.isBackground(definition) }
 
+    /// Whether the devices of a stage explore the variants evenly. The exploration is the first stage of the first round.
+    package func isExploring(round: Int, stage: Int) -> Bool {
+        variants?.policy.exploration != nil && !schedule.stages.isEmpty && round == 1 && stage == 0
+    }
+
+    /// The campaign without the exploration of its variants, because earlier campaigns of the series have explored them.
+    package func withoutExploration() -> Campaign {
+        guard variants?.policy.exploration != nil else { return self }
+        return Campaign(
+            definition: definition, id: id, audience: audience, content: content,
+            schedule: schedule.withoutStages, defaultZone: defaultZone, series: series, limits: limits,
+            merge: merge, recurrence: recurrence, variants: variants)
+    }
+
     /// The campaign with all durations of its schedule divided by a factor of 1 or more.
     package func divided(by factor: Double) -> Campaign {
         Campaign(

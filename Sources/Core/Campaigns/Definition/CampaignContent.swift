@@ -12,6 +12,8 @@ package struct CampaignContent: Hashable, Sendable {
     package let options: [Part]
     /// The range of the payload of the last round, where it differs; nil without `fallback`.
     package let fallback: Range<Int>?
+    /// The ranges of the variants' payloads; empty without variants. If there are variants, ``message`` is the first of them.
+    package let variants: [Range<Int>]
 
     /// Whether the pushes are background pushes.
     ///

@@ -28,15 +28,13 @@ package enum CampaignField: String, CaseIterable, Sendable {
     /// The fields that this version reads and checks, but cannot carry out. A campaign with one of these fields is refused, so
     /// that no field is ignored silently. To support a field, remove it from this list.
     package static let unsupported: [CampaignField] = [
-        .list, .merge, .mergePriority, .cron, .variants, .allocation,
-        .epsilon,
-        .temperature, .explore, .holdout,
+        .list, .merge, .mergePriority, .cron,
     ]
 
     /// The words by which an error names an unsupported field.
     package var isUnsupportedText: String {
         switch self {
-        case .variants, .list: "\(self == .list ? "uploaded lists" : rawValue) are not supported yet"
+        case .list: "uploaded lists are not supported yet"
         default: "\"\(rawValue)\" is not supported yet"
         }
     }

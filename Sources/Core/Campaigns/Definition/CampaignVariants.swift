@@ -8,20 +8,25 @@ package struct CampaignVariants: Hashable, Sendable {
         package let payload: Range<Int>
     }
 
-    /// A first part of the audience that gets all variants evenly, and the time in which its rewards arrive.
-    package struct Exploration: Hashable, Sendable {
-        /// A fraction of the audience, above 0 and at most 1.
-        package let share: Double
-        /// In milliseconds.
-        package let wait: Int64
-    }
-
     /// The allowed numbers of variants.
-    package static let counts = 2...14
+    package static let counts = 2...VariantAssignment.mostVariants
 
     package let variants: [Variant]
-    package let allocation: Allocation
-    package let exploration: Exploration?
+    /// The allocation and the exploration. The exploration is also the first stage of the campaign's schedule.
+    package let policy: LearningPolicy
     /// The fraction of the audience that gets no push, 0 or more and below 1.
     package let holdout: Double
+
+    package var names: [String] { variants.map(\.name) }
+
+    /// The languages under which the campaign's jobs have the variants: a job has one payload for each language, so a job can
+    /// have all variants of a step.
+    package static func language(ofVariant index: Int) -> String { "v\(index + 1)" }
+
+    /// Whether earlier campaigns of the series have shown enough about each variant, so that no exploration is needed.
+    /// - Parameter earlier: the results of the series.
+    package func isKnown(from earlier: RewardTally) -> Bool {
+        earlier.variants.count == variants.count
+            && earlier.variants.allSatisfy { $0.pulls >= LearningForecast.leastDevices }
+    }
 }

@@ -1,15 +1,18 @@
 import PushModel
 import Scheduling
+import Variants
 
 /// The fields that say when and how fast the campaign sends.
 extension CampaignFields {
-    func schedule() throws(CampaignError) -> CampaignSchedule {
+    /// - Parameter variants: the campaign's variants. Their exploration is the first stage.
+    func schedule(_ variants: CampaignVariants?) throws(CampaignError) -> CampaignSchedule {
         let start = try start()
         let window = try window()
         let repetition = try repetition()
         let spread = try spread(hasPeriod: window != nil || repetition != nil)
         let avoid = try avoid()
-        let stages = try stages()
+        let exploration = variants?.policy.exploration
+        let stages = if let exploration { Self.stages(exploration) } else { try stages() }
         let cohorts = try self[.cohorts]?.integer(in: 1...Int64(CampaignSchedule.limits.cohorts)) ?? 1
         do throws(ScheduleError) {
             return try CampaignSchedule(
@@ -106,6 +109,15 @@ extension CampaignFields {
             stages.append(try stage(element, isLast: index == elements.count - 1))
         }
         return stages
+    }
+
+    /// The stages of an exploration: its share of the audience, and then all devices.
+    private static func stages(_ exploration: LearningPolicy.Exploration) -> [CampaignSchedule.Stage] {
+        [
+            CampaignSchedule.Stage(
+                share: exploration.share, gate: .wait(milliseconds: exploration.wait)),
+            CampaignSchedule.Stage(share: 1, gate: .resume),
+        ]
     }
 
     /// Reads a share, or an object with a share and what follows the stage. A stage that says nothing waits for `resume`.

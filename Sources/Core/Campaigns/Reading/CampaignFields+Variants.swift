@@ -9,7 +9,8 @@ extension CampaignFields {
             try require(field, of: .variants)
         }
         guard let value = self[.variants] else { return nil }
-        for field in [CampaignField.translations, .fallback] {
+        // Rewards name stored devices, and the rows of a list are none.
+        for field in [CampaignField.translations, .fallback, .list] {
             try exclude(field, .variants)
         }
         var variants: [CampaignVariants.Variant] = []
@@ -25,7 +26,8 @@ extension CampaignFields {
             throw value.error("\"variants\" needs at least \(CampaignVariants.counts.lowerBound) variants")
         }
         return CampaignVariants(
-            variants: variants, allocation: try allocation(), exploration: try exploration(),
+            variants: variants,
+            policy: LearningPolicy(allocation: try allocation(), exploration: try exploration()),
             holdout: try holdout())
     }
 
@@ -65,13 +67,17 @@ extension CampaignFields {
         }
     }
 
-    private func exploration() throws(CampaignError) -> CampaignVariants.Exploration? {
+    private func exploration() throws(CampaignError) -> LearningPolicy.Exploration? {
         guard let value = self[.explore] else { return nil }
+        try exclude(.stages, .explore)
         let object = try FieldObject(
             value, path: "explore.", names: ["share", "wait"],
             mustBe: "an object such as {\"share\": \"5 %\", \"wait\": \"30m\"}")
-        return CampaignVariants.Exploration(
-            share: try object.required("share", path: "explore.").share(),
+        let part = try object.required("share", path: "explore.")
+        let share = try part.share()
+        guard share < 1 else { throw part.error(mustBe: "a share below 100 %") }
+        return LearningPolicy.Exploration(
+            share: share,
             wait: try object.required("wait", path: "explore.").duration(
                 in: 0...CampaignSchedule.longest, mustBe: "a duration up to 31 days like \"30m\""))
     }

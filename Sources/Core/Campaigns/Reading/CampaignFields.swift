@@ -84,7 +84,9 @@ struct CampaignFields {
         let options = CampaignField.ofJob.compactMap { field in
             self[field].map { CampaignContent.Part(field: field, range: $0.tree.range) }
         }
-        return CampaignContent(message: message, options: options, fallback: try fallback())
+        return CampaignContent(
+            message: message, options: options, fallback: try fallback(),
+            variants: variants?.variants.map(\.payload) ?? [])
     }
 
     private func object(

@@ -57,7 +57,7 @@ package struct CampaignParser {
         let variants = try fields.variants()
         let content = try fields.content(variants)
         let defaultZone = try fields.defaultZone()
-        let schedule = try fields.schedule()
+        let schedule = try fields.schedule(variants)
         let campaign = Campaign(
             definition: value.bytes, id: id, audience: audience, content: content, schedule: schedule,
             defaultZone: defaultZone, series: try fields.series(), limits: try fields.limits(),

@@ -1,3 +1,5 @@
+package import Variants
+
 /// The record of a campaign: the hash `campaign:ID` in the app's slot.
 ///
 /// Times are Unix milliseconds. A field that is missing or cannot be read has its default, so that a record that a newer version
@@ -11,7 +13,7 @@ package struct CampaignRecord: Equatable, Sendable {
         case startsAt = "starts_at"
         case startedAt = "started_at"
         case finishedAt = "finished_at"
-        case reason, step, progress, rate, released, done
+        case reason, step, progress, rate, released, done, learns, learned
         case audienceEnds = "audience_ends"
         /// The share of failed pushes above which the farm pauses the campaign, 0 to 1.
         case stopAt = "stop_at"
@@ -44,6 +46,13 @@ package struct CampaignRecord: Equatable, Sendable {
     /// The devices that reported that they are done.
     package let done: Int
 
+    /// The series whose results the campaign's variants use and extend; nil for a campaign without variants or without a series.
+    package let learns: String?
+    /// Whether the campaign explores no variants, because its series had enough results at the campaign's start.
+    package let isLearned: Bool
+    /// The fields with the numbers of variants, for `RewardTally`.
+    package let variantFields: [String: [UInt8]]
+
     /// - Parameter fields: the fields of the hash and their values.
     package init(fields: [String: [UInt8]]) {
         func text(_ field: Field) -> String? {
@@ -71,6 +80,14 @@ package struct CampaignRecord: Equatable, Sendable {
         counts = CampaignCounts(
             fields: fields.lazy.map { ($0.key, String(decoding: $0.value, as: UTF8.self)) })
         done = number(.done)
+        learns = text(.learns)
+        isLearned = number(.learned) > 0
+        variantFields = fields.filter { RewardTally.isField($0.key) }
+    }
+
+    /// The results of the campaign's own variants.
+    package func tally(of variants: CampaignVariants) -> RewardTally {
+        RewardTally(variants: variants.names, fields: variantFields)
     }
 
     /// Reads the text of the field `audience_ends`: one number for each partition, separated by spaces. Empty if a number is wrong.

@@ -1,4 +1,11 @@
 extension CampaignSchedule {
+    /// The schedule with all devices in one stage.
+    package var withoutStages: CampaignSchedule {
+        CampaignSchedule(
+            start: start, window: window, unchecked: spread, avoid: avoid, stages: [], repetition: repetition,
+            cohorts: cohorts)
+    }
+
     /// The schedule with all durations divided by a factor: the time between two rounds, the duration of the spread, and the
     /// waits between stages. Tests and demonstrations use it to play a night in minutes. Times of day do not change.
     ///

@@ -44,6 +44,7 @@ package struct FarmEvent: Sendable {
         case campaignPaused = "campaign.paused"
         case campaignFinished = "campaign.finished"
         case doneRefused = "done.refused"
+        case rewardRefused = "reward.refused"
         case batchQuarantined = "batch.quarantined"
         case appPaused = "app.paused"
         case appResumed = "app.resumed"

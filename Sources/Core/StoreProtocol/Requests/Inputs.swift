@@ -9,6 +9,8 @@ package enum InputList: String, CaseIterable, Sendable, CommandArgument {
     case campaigns
     /// Devices that have finished the work that a campaign asks for.
     case done
+    /// Rewards of devices for the variants of campaigns.
+    case rewards
 
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(rawValue) }
 }

@@ -17,7 +17,8 @@
 --
 -- The number of pushes is the sum of the batches' tokens. The script adds this number to `accepted` of the campaign, and to
 -- `accepted` and `submitted` of its job record. A cancelled campaign accepts only the step that ends the campaign as cancelled.
--- A pause and a full app refuse only steps with batches.
+-- A pause and a full app refuse only steps with batches. The names of counts with the number of devices of a variant begin with
+-- `pulls:`.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local id, step, name, keep, state = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local campaign, job_record = campaign_key(id), P .. 'job:' .. id
@@ -43,7 +44,11 @@ for _ = 1, fields do
     i = i + 2
 end
 for _ = 1, counts do
-    increment(campaign, ARGV[i], ARGV[i + 1])
+    if ARGV[i]:find('^pulls:') then
+        add_variant_number(campaign, ARGV[i], ARGV[i + 1])
+    else
+        increment(campaign, ARGV[i], ARGV[i + 1])
+    end
     i = i + 2
 end
 for _ = 1, strings do

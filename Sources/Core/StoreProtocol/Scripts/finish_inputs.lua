@@ -3,7 +3,7 @@
 --
 -- Uses  base, events, records, refusal_counts, inputs
 -- KEYS  1 prefix
--- ARGV  1 intake token; 2 name of the list: devices, campaigns or done; 3 step; 4 finished inputs, refused inputs included; then
+-- ARGV  1 intake token; 2 name of the list: devices, campaigns, done or rewards; 3 step; 4 finished inputs, refused inputs included; then
 --       for each refused input, in order: 5 its place among the finished inputs, from 0; 6 the id that it names, or ""; 7 field;
 --       8 position; 9 reason
 -- Reply [1, refused inputs with an event]; [0, 0] if this step was done before

@@ -3,7 +3,7 @@
 --
 -- Uses  base, events, records, refusal_counts, inputs
 -- KEYS  1 prefix
--- ARGV  1 intake token; 2 name of the list: devices, campaigns or done; 3 maximum inputs; 4 maximum bytes; 5 maximum bytes of one
+-- ARGV  1 intake token; 2 name of the list: devices, campaigns, done or rewards; 3 maximum inputs; 4 maximum bytes; 5 maximum bytes of one
 --       input; 6 name of the process that tries the first taken input alone, or ""; 7 how many processes may try an input
 -- Reply [step, inputs refused here, inputs…]
 -- Fence the intake's token.

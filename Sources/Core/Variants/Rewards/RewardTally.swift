@@ -1,8 +1,7 @@
-package import Segments
-
 /// The results of a campaign's variants and of its held-out devices.
 ///
-/// A device counts as one pull, however many rounds the campaign has, and its first reward counts.
+/// A device counts as one pull, however many rounds the campaign has, and its first reward counts. The numbers are fields of a
+/// hash in Redis, the campaign's record or the hash of its series, so that scripts add to them.
 package struct RewardTally: Hashable, Sendable {
     /// The results of one variant, or of the held-out devices.
     package struct Entry: Hashable, Sendable {
@@ -36,15 +35,6 @@ package struct RewardTally: Hashable, Sendable {
         package var interval: ScoreInterval { ScoreInterval(successes: rewards, trials: pulls) }
     }
 
-    /// What happened to a reward.
-    package enum Verdict: Hashable, Sendable {
-        case counted(VariantAssignment.Arm)
-        /// An earlier reward of the device was counted.
-        case repeated
-        /// The campaign assigned no variant to the device.
-        case unassigned
-    }
-
     /// The variants in the campaign's order.
     package private(set) var variants: [Entry]
     package private(set) var holdout: Entry
@@ -53,51 +43,16 @@ package struct RewardTally: Hashable, Sendable {
         self.init(variants: names.map { Entry(name: $0) }, holdout: Entry(name: ""))
     }
 
-    init(variants: [Entry], holdout: Entry) { (self.variants, self.holdout) = (variants, holdout) }
+    private init(variants: [Entry], holdout: Entry) { (self.variants, self.holdout) = (variants, holdout) }
 
-    /// Counts devices that were assigned. An index without a variant counts nothing.
-    package mutating func addPulls(_ count: Int, to arm: VariantAssignment.Arm) {
-        change(arm) { $0.adding(pulls: count) }
+    /// Adds to the devices and the rewards of a variant, or of the held-out devices. An index without a variant counts nothing.
+    package mutating func add(pulls: Int = 0, thousandths: Int64 = 0, to arm: VariantAssignment.Arm) {
+        change(arm) { $0.adding(pulls: pulls, thousandths: thousandths) }
     }
 
-    /// Counts a device's reward, if it is the first reward of a device with an assignment.
-    /// - Parameters:
-    ///   - reward: limited to 0...1, and rounded to thousandths; NaN counts as 0.
-    ///   - rewarded: the devices of the chunk that have a counted reward.
-    package mutating func count(
-        _ reward: Double, of ordinal: UInt16, assignment: VariantAssignment, rewarded: inout OrdinalChunk
-    ) -> Verdict {
-        guard let arm = assignment[ordinal] else { return .unassigned }
-        guard !rewarded[ordinal] else { return .repeated }
-        rewarded[ordinal] = true
-        let thousandths = Int64(clamping: (min(max(0, reward), 1) * 1000).rounded())
-        change(arm) { $0.adding(thousandths: thousandths) }
-        return .counted(arm)
-    }
-
-    /// Returns what an allocation needs, with the results of earlier runs of the series.
-    /// - Parameter earlier: results count for the variant with the same name; other names are ignored.
-    package func tallies(with earlier: RewardTally? = nil) -> [VariantTally] {
-        variants.map { entry in
-            let past = earlier?.variants.first { $0.name == entry.name }
-            return VariantTally(
-                pulls: entry.pulls.adding(saturating: past?.pulls ?? 0),
-                rewards: entry.rewards + (past?.rewards ?? 0))
-        }
-    }
-
-    /// Returns the results of a series after a run. Variants that the run does not have keep their results, but if
-    /// there are more than `VariantAssignment.mostVariants`, the oldest of them are dropped.
-    package func added(to earlier: RewardTally?) -> RewardTally {
-        guard let earlier else { return self }
-        func sum(_ entry: Entry, _ past: Entry?) -> Entry {
-            past.map { entry.adding(pulls: $0.pulls, thousandths: $0.thousandths) } ?? entry
-        }
-        let present = variants.map { entry in sum(entry, earlier.variants.first { $0.name == entry.name }) }
-        let absent = earlier.variants.filter { past in !variants.contains { $0.name == past.name } }
-        return RewardTally(
-            variants: Array((present + absent).prefix(clamping: VariantAssignment.mostVariants)),
-            holdout: sum(holdout, earlier.holdout))
+    /// What an allocation needs, in the order of ``variants``.
+    package var tallies: [VariantTally] {
+        variants.map { VariantTally(pulls: $0.pulls, rewards: $0.rewards) }
     }
 
     private mutating func change(_ arm: VariantAssignment.Arm, _ body: (Entry) -> Entry) {

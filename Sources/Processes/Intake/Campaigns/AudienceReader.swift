@@ -147,6 +147,12 @@ import StoreProtocol
             })
     }
 
+    /// The ids and the places of devices. Ids that the registry does not have are left out.
+    func namedPlaces(ofDevices ids: [String]) async throws(StoreError) -> [(id: String, place: DevicePlace)] {
+        _ = try await partitions()
+        return try await reader?.namedPlaces(ofDevices: ids) ?? []
+    }
+
     /// The places of devices by their ids. Ids that the registry does not have are left out.
     func places(ofDevices ids: [String]) async throws(StoreError) -> [DevicePlace] {
         _ = try await partitions()

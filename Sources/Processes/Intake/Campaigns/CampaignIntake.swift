@@ -8,7 +8,8 @@ import StoreProtocol
 
 /// Runs the campaigns of an app, while this host has the intake's lease.
 ///
-/// The intake creates campaigns from the list `campaigns`, marks devices from the list `done`, and lets ``CampaignRunner`` send.
+/// The intake creates campaigns from the list `campaigns`, marks devices from the list `done`, counts rewards
+/// from the list `rewards`, and lets ``CampaignRunner`` send.
 /// All state of campaigns is in Redis. If the process is killed, the next owner of the lease continues with the devices whose
 /// bits are not set.
 @Loop final class CampaignIntake {
@@ -100,6 +101,10 @@ import StoreProtocol
         let (inbox, reports) = (
             CampaignInbox(services: services, runner: runner), DoneInbox(services: services)
         )
+        let rewards = InputTaker(
+            .rewards, store: services.store, log: log, token: token, process: process,
+            mostBytes: RewardReport.longest)
+        let rewardInbox = RewardInbox(services)
         try await runner.load()
         while work.mayServe(token) {
             var hasMore = try await campaigns.handleNext { input, step, place throws(StoreError) in
@@ -109,7 +114,11 @@ import StoreProtocol
             let hasMoreReports = try await done.handleNext { input, _, place throws(StoreError) in
                 try await reports.handle(input, place: place)
             }
-            hasMore = hasMore || hasMoreReports
+            guard work.mayServe(token) else { break }
+            let hasMoreRewards = try await rewards.handleAll { inputs, _ throws(StoreError) in
+                try await rewardInbox.handle(inputs)
+            }
+            hasMore = hasMore || hasMoreReports || hasMoreRewards
             guard work.mayServe(token) else { break }
             let wait = try await runner.turn()
             earliestStart = runner.earliestStart.map { $0 / 1000 - 60 } ?? .max

@@ -47,7 +47,9 @@ import StoreProtocol
         guard job?.state != .open else { return true }
         let record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
         for chunk in AudienceCounter.chunks(record.audienceEnds) {
-            for kind in (0..<record.counts.rounds).map({ CampaignBits.sent(round: $0 + 1) }) + [.done] {
+            for kind in (0..<record.counts.rounds).map({ CampaignBits.sent(round: $0 + 1) }) + [
+                .done, .rewarded, .assigned,
+            ] {
                 let key = kind.key(of: id, partition: chunk.partition, chunk: chunk.number)
                 _ = try await services.perform(ExpireKey(key, seconds: services.keepSeconds))
             }

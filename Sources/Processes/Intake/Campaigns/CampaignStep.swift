@@ -13,6 +13,10 @@ import StoreProtocol
     let limits: [Int]
     /// The names of the attributes that the pushes contain as values.
     let attributes: [String]
+    /// The number of the step.
+    let step: Int
+    /// The series whose results the campaign's variants use; nil for no series.
+    let series: String?
 
     /// Returns the attributes that a campaign's pushes contain: none if no payload has a placeholder.
     static func attributes(of campaign: Campaign) -> [String] {
@@ -31,8 +35,10 @@ import StoreProtocol
     struct Prepared {
         let sent: CampaignSent
         let batches: [Split.NewBatch]
-        /// The chunk's bits and the counts of caps after the step.
+        /// The strings to store with the step: the chunk's bits, counts of caps, and assignments of variants.
         let strings: [ExtendJob.StoredString]
+        /// Further counts to add to the campaign's record.
+        let counts: [(name: String, number: Int)]
         /// Why the first of the unsendable devices got no push; nil if there is none.
         let fault: String?
     }
@@ -73,11 +79,21 @@ import StoreProtocol
                 devices[place].limit(limits.verdict(on: ordinal, at: place))
             }
         }
+        var variants: VariantStep?
+        if campaign.variants != nil {
+            variants = try await VariantStep.draw(
+                choice.ordinals, of: chunk, for: campaign, id: id, series: series,
+                isExploring: campaign.isExploring(round: send.round, stage: send.cell.stage), step: step,
+                services: services)
+            guard let variants else { return .unreadable }
+            devices = variants.devices(devices, choice.ordinals)
+        }
         let pushes = await pushes(to: devices, send)
         let handled = choice.ordinals.prefix(pushes.handled)
         var after = sent
         for ordinal in handled { after[ordinal] = true }
         for place in pushes.acceptedPlaces { limits?.count(choice.ordinals[place], at: place) }
+        let assigned = variants?.stored(devices.prefix(pushes.handled), handled)
         let isWhole = handled.count == choice.ordinals.count
         return .prepared(
             Prepared(
@@ -87,7 +103,9 @@ import StoreProtocol
                     next: isWhole ? choice.next : Int(choice.ordinals[handled.count]),
                     isExhausted: isWhole && choice.isExhausted),
                 batches: pushes.batches,
-                strings: [.init(key: keys[0], bytes: after.bytes)] + (limits?.strings(of: chunk) ?? []),
+                strings: [.init(key: keys[0], bytes: after.bytes)] + (limits?.strings(of: chunk) ?? [])
+                    + (assigned.map { [.init(key: $0.string.key, bytes: $0.string.bytes)] } ?? []),
+                counts: assigned?.counts ?? [],
                 fault: pushes.fault))
     }
 

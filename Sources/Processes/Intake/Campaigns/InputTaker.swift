@@ -40,6 +40,24 @@ import StoreProtocol
             @Loop (_ input: [UInt8], _ step: Int, _ place: Int) async throws(StoreError) ->
             FinishInputs.Refusal?
     ) async throws(StoreError) -> Bool {
+        try await handleAll { inputs, step throws(StoreError) in
+            var refusals: [FinishInputs.Refusal] = []
+            for (place, input) in inputs.enumerated() {
+                if let refusal = try await handle(input, step, place) { refusals.append(refusal) }
+            }
+            return refusals
+        }
+    }
+
+    /// Takes inputs, lets `handle` apply all of them, and removes them.
+    ///
+    /// - Parameter handle: applies the inputs of the step with this number. Returns the refused inputs in order. Applying the same
+    ///   inputs again must change nothing.
+    /// - Returns: whether the list may contain further inputs.
+    func handleAll(
+        _ handle:
+            @Loop (_ inputs: [[UInt8]], _ step: Int) async throws(StoreError) -> [FinishInputs.Refusal]
+    ) async throws(StoreError) -> Bool {
         let taken = try await retrying("take", take(most: Self.mostInputs, isAlone: isAlone))
         if taken.refused > 0 {
             log.notice(
@@ -51,12 +69,8 @@ import StoreProtocol
             if taken.refused == 0 { isAlone = false }
             return mayHaveMore
         }
-        var refusals: [FinishInputs.Refusal] = []
-        do throws(StoreError) {
-            for (place, input) in taken.inputs.enumerated() {
-                if let refusal = try await handle(input, taken.step + 1, place) { refusals.append(refusal) }
-            }
-        } catch {
+        let refusals: [FinishInputs.Refusal]
+        do throws(StoreError) { refusals = try await handle(taken.inputs, taken.step + 1) } catch {
             // The error did not crash the process, so the try does not count.
             if isAlone { _ = try? await store.perform(take(most: 0, isAlone: false)) }
             throw error

@@ -57,6 +57,9 @@ import StoreProtocol
     /// When the campaign started, in Unix milliseconds; nil while it waits for its start.
     var startedAt: Int64? { record.state == .running ? startTime.milliseconds : nil }
 
+    /// The campaign as it runs: if its series has enough results at the start, it explores no variants.
+    private var present: Campaign { record.isLearned ? campaign.withoutExploration() : campaign }
+
     var isOver: Bool { if case .over = phase { true } else { false } }
 
     // MARK: Changes
@@ -140,7 +143,7 @@ import StoreProtocol
         do throws(PlanRefusal) {
             phase = .running(
                 try CampaignRun(
-                    campaign, id: id, start: startTime, names: names, zones: services.zones.find,
+                    present, id: id, start: startTime, names: names, zones: services.zones.find,
                     progress: record.progress, rate: record.rate, rateLimit: rateLimit))
             return .zero
         } catch {
@@ -174,7 +177,7 @@ import StoreProtocol
                     (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
                     (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
                     (CampaignRecord.Field.stopAt.rawValue, "\(campaign.limits.stopShare)"),
-                ])
+                ] + (try await learningFields()))
             _ = try await services.perform(change)
             record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
             step = record.step
@@ -193,6 +196,14 @@ import StoreProtocol
         guard !periods.isEmpty else { return }
         try await services.cappedPeriods.add(
             periods, to: campaign.limits.category ?? CapRules.commonCategory)
+    }
+
+    /// The fields for the variants of a campaign that learns from its series.
+    private func learningFields() async throws(StoreError) -> [ChangeCampaign.Field] {
+        guard let variants = campaign.variants, let series = campaign.series else { return [] }
+        let earlier = try await VariantStep.results(of: variants, id: id, series: series, services)
+        return [(CampaignRecord.Field.learns.rawValue, series)]
+            + (variants.isKnown(from: earlier) ? [(CampaignRecord.Field.learned.rawValue, "1")] : [])
     }
 
     // MARK: Running
@@ -239,8 +250,8 @@ import StoreProtocol
     ) async throws(StoreError) -> Duration {
         var run = before
         let preparation = CampaignStep(
-            services: services, id: id, campaign: campaign, limits: record.audienceEnds,
-            attributes: attributes)
+            services: services, id: id, campaign: present, limits: record.audienceEnds,
+            attributes: attributes, step: step + 1, series: record.learns)
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
             try await preparation.prepare(
                 send, group: run.groups[send.group].expression(in: segment),
@@ -264,6 +275,7 @@ import StoreProtocol
             }
             var request = stepRequest(run)
             request.strings = prepared.strings
+            request.counts += prepared.counts
             request.batches = prepared.batches
             return try await store(run, request)
         }

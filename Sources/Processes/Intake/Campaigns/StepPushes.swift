@@ -14,6 +14,8 @@ struct StepPushes {
         case push(CampaignDevice)
         /// The device left the registry after its chunk was read.
         case removed
+        /// The device gets no variant of the message, so that the campaign's effect can be measured.
+        case heldOut
         /// No push can be made for the device, for this reason.
         case unsendable(String)
         /// The device has reached a cap.
@@ -81,7 +83,7 @@ struct StepPushes {
         for device in devices[..<handled] {
             switch device {
             case .push: break
-            case .removed, .quiet: excluded += 1
+            case .removed, .quiet, .heldOut: excluded += 1
             case .capped: capped += 1
             case .unsendable(let reason): countUnsendable(reason)
             }

@@ -54,6 +54,13 @@ extension RegistryReader {
     ///
     /// - Returns: the places of the devices that the registry has, without an order. Other ids are left out.
     package func places(ofDevices ids: some Sequence<String>) async throws(StoreError) -> [DevicePlace] {
+        try await namedPlaces(ofDevices: ids).map(\.place)
+    }
+
+    /// Finds the places of devices, as ``places(ofDevices:)`` does, and returns them with their ids.
+    package func namedPlaces(
+        ofDevices ids: some Sequence<String>
+    ) async throws(StoreError) -> [(id: String, place: DevicePlace)] {
         let names = Set(ids.map { Array($0.utf8) })
         let hashes = Array(Set(ids.map { RegistryHash(id: $0) }))
         var candidates: Set<DevicePlace> = []
@@ -62,7 +69,7 @@ extension RegistryReader {
         }
         // Two ids can have the same index entry, so the records decide.
         return try await readableDevices(at: candidates.sorted()).devices.compactMap { device in
-            names.contains(Array(device.record.id.utf8)) ? device.place : nil
+            names.contains(Array(device.record.id.utf8)) ? (device.record.id, device.place) : nil
         }
     }
 

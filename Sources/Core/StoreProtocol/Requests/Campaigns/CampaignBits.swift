@@ -7,6 +7,10 @@ package enum CampaignBits: Hashable, Sendable {
     case sent(round: Int)
     /// The devices that have reported that they are done.
     case done
+    /// The devices whose first reward was counted.
+    case rewarded
+    /// The variants of the devices, not as bits: see `VariantAssignment`.
+    case assigned
 
     /// The key of a chunk's bits, without the prefix of the app's keys.
     package func key(of campaign: String, partition: Int, chunk: Int) -> String {
@@ -14,6 +18,8 @@ package enum CampaignBits: Hashable, Sendable {
         return switch self {
         case .sent(let round): "sent:\(campaign):\(round):\(place)"
         case .done: "done:\(campaign):\(place)"
+        case .rewarded: "rewarded:\(campaign):\(place)"
+        case .assigned: "assigned:\(campaign):\(place)"
         }
     }
 }

@@ -3,7 +3,7 @@ package import RedisProtocol
 /// Performs one step of a campaign: adds pushes to its job, counts, and marks the step's devices. If the reply is lost, the same
 /// call may be repeated.
 ///
-/// A call is limited to 128 batches, 16,384 tokens and 32 strings of 32 KiB, so that Redis is blocked for at most 5 ms.
+/// A call is limited to 128 batches, 16,384 tokens and 32 strings of 8 to 32 KiB, so that Redis is blocked for at most 5 ms.
 package struct ExtendJob: Request {
     package enum Reply: Equatable, Sendable {
         /// The step is done. `woken` are the shards with new batches, and `nextDue` is the time until the first new delayed batch

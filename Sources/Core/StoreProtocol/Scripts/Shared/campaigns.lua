@@ -43,6 +43,20 @@ local function end_adding(id, stamp, keep)
     if sum == accepted then finish_job(id, stamp, keep, texts[accepted], unpack(a)) end
 end
 
+-- The results of a series without campaigns are kept for 100 days.
+local SERIES_SECONDS = 8640000
+
+-- Adds to the number of a variant in a campaign's record. If the campaign learns from a series, the number is also added to the
+-- results of the series.
+local function add_variant_number(campaign, name, number)
+    increment(campaign, name, number)
+    local series = call('HGET', campaign, 'learns')
+    if not series then return end
+    local learned = P .. 'learned:' .. series
+    increment(learned, name, number)
+    call('EXPIRE', learned, SERIES_SECONDS)
+end
+
 -- Stores the final state of a campaign, and ends the adding of pushes. `reason` is "" or why the campaign ended.
 local function end_campaign(id, state, reason, stamp, keep)
     local key = campaign_key(id)

@@ -1,5 +1,5 @@
--- The lists of inputs that the intake takes besides jobs: devices, campaigns, and devices that are done. Refused inputs: their
--- counts, events and originals.
+-- The lists of inputs that the intake takes besides jobs: devices, campaigns, devices that are done, and rewards. Refused
+-- inputs: their counts, events and originals.
 -- Uses base, events, records, refusal_counts.
 
 -- ARGV[2] is the name of the list. For each list: the field that names the subject of an input; the hash with the intake's step
@@ -9,6 +9,7 @@ local LISTS = {
     devices = { 'device', 'device_intake', 'refused_devices', 'device.refused', 'device inputs' },
     campaigns = { 'campaign', 'campaign_inputs', 'refused_campaigns', 'campaign.refused', 'campaigns' },
     done = { 'campaign', 'done_inputs', 'refused_done', 'done.refused', 'reports of done devices' },
+    rewards = { 'campaign', 'reward_inputs', 'refused_rewards', 'reward.refused', 'rewards' },
 }
 local SUBJECT, inputs_key, refused_key, REFUSED_EVENT, INPUTS_TEXT = unpack(LISTS[ARGV[2]])
 local INPUTS, INPUTS_TAKEN, REFUSED_INPUTS = P .. inputs_key, P .. ARGV[2] .. '_taken', P .. refused_key
