@@ -1,6 +1,7 @@
 import Campaigns
 import EventLoop
 import FarmLogging
+import Scheduling
 import StoreProtocol
 
 /// A campaign with the counts of its job, as a table for people or as JSON.
@@ -12,6 +13,8 @@ struct CampaignReport: Sendable {
     let pause: String?
     /// Whether the campaign is being cancelled: its cancellation is requested, and its state is not yet `cancelled`.
     let isBeingCancelled: Bool
+    /// When the next run of a recurring campaign is due; nil for a campaign that does not recur.
+    var nextRun: UTCTime?
     /// The results of the variants; nil for a campaign without variants.
     var variants: CampaignVariantReport?
 
@@ -22,6 +25,7 @@ struct CampaignReport: Sendable {
         if isBeingCancelled { return .init("cancelling", .yellow) }
         if pause != nil { return .init("paused", .red) }
         guard let state = record.state else { return .init("unreadable", .red) }
+        if nextRun != nil { return .init("recurring", .yellow) }
         if isWaitingForResume { return .init("waits", .yellow) }
         return .init(state.rawValue, state == .running ? .yellow : state == .refused ? .red : nil)
     }
@@ -44,6 +48,8 @@ struct CampaignReport: Sendable {
         text += record.createdBy.map { " by \(PlainText.of($0))" } ?? ""
         text += pause.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
         text += record.reason.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
+        if let nextRun { text += "\nnext run \(Timestamp(milliseconds: nextRun.milliseconds))" }
+        text += record.lastRun.map { "\nlast run \(PlainText.of($0.id))" } ?? ""
         return text + "\n" + facts(style) + rounds(style) + (variants?.text(style) ?? "") + groups(style)
     }
 
@@ -108,6 +114,7 @@ struct CampaignReport: Sendable {
         return .object([
             "id": .string(stored.id), "app": .string(stored.app), "state": .text(record.state?.rawValue),
             "paused": .text(pause), "cancelling": .bool(isBeingCancelled),
+            "next_run": .whole(nextRun?.milliseconds), "last_run": .text(record.lastRun?.id),
             "waits_for_resume": .bool(isWaitingForResume),
             "created_at": .number(record.createdAt), "created_by": .text(record.createdBy),
             "started_at": .whole(record.startedAt), "finished_at": .whole(record.finishedAt),
@@ -162,8 +169,12 @@ extension FarmClient {
         let pause = try await isOpen ? pauses(.jobs, stored.app).first { $0.text == stored.id } : nil
         let cancels = try await isOpen ? pauses(.cancels, stored.app) : []
         let job = try await stored.record.state == .draft ? nil : jobRecord(stored.id, stored.app)
-        return CampaignReport(
+        var report = CampaignReport(
             stored: stored, job: job, pause: pause?.words,
             isBeingCancelled: cancels.contains { $0.text == stored.id })
+        if stored.record.state == .scheduled, let runs = try stored.runs() {
+            report.nextRun = runs.next(after: UTCTime(milliseconds: try await clock().clampedMilliseconds))
+        }
+        return report
     }
 }

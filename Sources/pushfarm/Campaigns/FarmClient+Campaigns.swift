@@ -1,5 +1,6 @@
 import Campaigns
 import EventLoop
+import Scheduling
 import StoreProtocol
 
 /// A campaign of an app, with its record.
@@ -18,6 +19,20 @@ struct StoredCampaign: Sendable {
         } catch {
             throw .failed("the definition of \(name) cannot be read: \(error.field): \(error.reason)")
         }
+    }
+}
+
+extension StoredCampaign {
+    /// The runs of a recurring campaign; nil for a campaign that does not recur.
+    func runs() throws(CommandFailure) -> CampaignRuns? {
+        // Most campaigns do not recur, and their definitions need no time zones here.
+        guard record.definition.contains("\"cron\"".utf8) else { return nil }
+        let zones = CampaignZones()
+        try zones.check()
+        let campaign = try definition(zones)
+        do throws(ScheduleError) {
+            return try CampaignRuns(campaign, id: id) { zones.rules($0) }
+        } catch { throw .failed("\(name) cannot recur: \(error.reason)") }
     }
 }
 

@@ -198,6 +198,23 @@ struct CampaignParserTests {
         #expect(known.schedule.stages.isEmpty && !known.isExploring(round: 1, stage: 0))
     }
 
+    @Test func `a run of a recurring campaign has its fields, and the series of its campaign`() throws {
+        let text = "{\"id\":\"daily\",\"segment\":\"a\",\"cron\":\"30 5 * * *\",\"payload\":{\"x\": 1},\"rate\":5}"
+        let daily = try campaign(text)
+        let runs = try #require(try CampaignRuns(daily, id: "daily", zones: TestZones.rules))
+        let run = try campaign(String(decoding: runs.definition(ofRun: "daily.x"), as: UTF8.self))
+        #expect(run.id == "daily.x" && run.series == "daily" && run.recurrence == nil)
+        #expect(run.schedule == daily.schedule && run.audience == daily.audience)
+        let inSeries = try campaign("{\"series\":\"s\"," + text.dropFirst())
+        let other = try #require(try CampaignRuns(inSeries, id: "daily", zones: TestZones.rules))
+        #expect(try campaign(String(decoding: other.definition(ofRun: "r"), as: UTF8.self)).series == "s")
+        let due = UTCTime(seconds: 1_795_671_000)
+        #expect(runs.canStart(due: due, now: due.adding(milliseconds: 3_599_999)))
+        #expect(!runs.canStart(due: due, now: due.adding(milliseconds: 3_600_000)))
+        let next = runs.next(after: due)
+        #expect(next.map { ($0.seconds - due.seconds) } == 86_400)
+    }
+
     @Test func `refuses lists by name`() {
         let list = #expect(throws: CampaignError.self) { try campaign("{\"list\":\"a\",\"payload\":{}}") }
         #expect(list?.reason == "uploaded lists are not supported yet")
@@ -250,6 +267,7 @@ struct CampaignParserTests {
         ("\"stop_at\":\"200 %\"", "stop_at", "up to 100 %"),
         ("\"epsilon\":0.1", "epsilon", "needs \"variants\""),
         ("\"cron\":\"0 5 * * *\",\"start_at\":5", "cron", "exclude each other"),
+        ("\"cron\":\"0 5 * * *\",\"id\":\"a b\"", "id", "at most 48 letters"),
     ]
 
     @Test(arguments: wrongValues.indices) func `checks the values of fields that are not supported yet`(

@@ -28,7 +28,7 @@ package enum CampaignField: String, CaseIterable, Sendable {
     /// The fields that this version reads and checks, but cannot carry out. A campaign with one of these fields is refused, so
     /// that no field is ignored silently. To support a field, remove it from this list.
     package static let unsupported: [CampaignField] = [
-        .list, .merge, .mergePriority, .cron,
+        .list, .merge, .mergePriority,
     ]
 
     /// The words by which an error names an unsupported field.

@@ -54,6 +54,13 @@ extension CampaignFields {
     func recurrence() throws(CampaignError) -> CronExpression? {
         guard let value = self[.cron] else { return nil }
         try exclude(.startAt, .cron)
+        if let id = self[.id] {
+            let rule =
+                "a name with at most \(RunCalendar.longestID) letters, digits and _.-, because the runs of the campaign add their time to it"
+            _ = try id.text(mustBe: rule) {
+                CampaignIdentity.isName($0) && $0.utf8.count <= RunCalendar.longestID
+            }
+        }
         let text = try value.text(mustBe: "a cron expression such as \"30 5 * * mon-sat\"")
         do throws(CronError) { return try CronExpression(text) } catch {
             throw value.error("\"cron\": \(error.description)")

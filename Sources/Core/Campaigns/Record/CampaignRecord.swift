@@ -17,6 +17,19 @@ package struct CampaignRecord: Equatable, Sendable {
         case audienceEnds = "audience_ends"
         /// The share of failed pushes above which the farm pauses the campaign, 0 to 1.
         case stopAt = "stop_at"
+        case handledUntil = "handled_until"
+        case run
+        case runDue = "run_due"
+        case runCreated = "run_created"
+    }
+
+    /// The last run of a recurring campaign.
+    package struct LastRun: Equatable, Sendable {
+        package let id: String
+        /// When the run was due.
+        package let due: Int64
+        /// Whether the run's own record was created.
+        package let isCreated: Bool
     }
 
     /// Nil if the record has no known state.
@@ -50,6 +63,10 @@ package struct CampaignRecord: Equatable, Sendable {
     package let learns: String?
     /// Whether the campaign explores no variants, because its series had enough results at the campaign's start.
     package let isLearned: Bool
+    /// Up to which time the runs of a recurring campaign are handled; nil before the first decision.
+    package let handledUntil: Int64?
+    /// Nil before the first run of a recurring campaign.
+    package let lastRun: LastRun?
     /// The fields with the numbers of variants, for `RewardTally`.
     package let variantFields: [String: [UInt8]]
 
@@ -82,6 +99,10 @@ package struct CampaignRecord: Equatable, Sendable {
         done = number(.done)
         learns = text(.learns)
         isLearned = number(.learned) > 0
+        handledUntil = time(.handledUntil)
+        lastRun = text(.run).flatMap { id in
+            time(.runDue).map { LastRun(id: id, due: $0, isCreated: text(.runCreated) == id) }
+        }
         variantFields = fields.filter { RewardTally.isField($0.key) }
     }
 

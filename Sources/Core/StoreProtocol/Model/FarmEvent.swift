@@ -43,6 +43,7 @@ package struct FarmEvent: Sendable {
         case campaignStarted = "campaign.started"
         case campaignPaused = "campaign.paused"
         case campaignFinished = "campaign.finished"
+        case campaignRunSkipped = "campaign.run_skipped"
         case doneRefused = "done.refused"
         case rewardRefused = "reward.refused"
         case batchQuarantined = "batch.quarantined"

@@ -43,7 +43,7 @@ import StoreProtocol
             id, token: services.token, name: "input \(step).\(place)", isDraft: false,
             fields: [
                 (CampaignRecord.Field.definition.rawValue, String(decoding: input, as: UTF8.self)),
-                ("lane", lane(of: campaign)),
+                ("lane", Self.lane(of: campaign)),
             ])
         let isNew: Bool
         do throws(StoreError) {
@@ -91,7 +91,7 @@ import StoreProtocol
             field: CampaignField.segment.rawValue, position: 0, reason: "\(trouble)", id: campaign.id)
     }
 
-    private func lane(of campaign: Campaign) -> String {
+    static func lane(of campaign: Campaign) -> String {
         campaign.content.options.contains { option in
             option.field == .lane && campaign.definition[option.range].elementsEqual(#""bulk""#.utf8)
         } ? Lane.bulk.name : Lane.high.name

@@ -19,7 +19,7 @@ import StoreProtocol
 
     private let services: CampaignServices
     private let retention: CampaignRetention
-    private var campaigns: [String: RunningCampaign] = [:]
+    private var campaigns: [String: any ScheduledCampaign] = [:]
     /// When each campaign acts next.
     private var due: [String: ContinuousClock.Instant] = [:]
     private var marksRead: ContinuousClock.Instant?
@@ -64,7 +64,7 @@ import StoreProtocol
             services.log.error("a campaign waits", metadata: ["campaign": "\(id)", "reason": "\(error)"])
             return
         }
-        do throws(CampaignError) { campaigns[id] = try RunningCampaign(id, record, services) } catch {
+        do throws(CampaignError) { campaigns[id] = try campaign(id, record) } catch {
             let reason = "the definition is not valid: \(error)"
             services.log.error("campaign refused", metadata: ["campaign": "\(id)", "reason": "\(reason)"])
             _ = try await services.perform(
@@ -73,6 +73,17 @@ import StoreProtocol
                     keep: services.keepSeconds))
             remove(id)
         }
+    }
+
+    private func campaign(
+        _ id: String, _ record: CampaignRecord
+    ) throws(CampaignError) -> any ScheduledCampaign {
+        let campaign = try CampaignParser(zones: services.zones.find).parse(record.definition)
+        let recurring = try RecurringCampaign(id, campaign, record, services) {
+            [weak self] run throws(StoreError) in try await self?.read(run)
+        }
+        if let recurring { return recurring }
+        return try RunningCampaign(id, record, services)
     }
 
     private func remove(_ id: String) {

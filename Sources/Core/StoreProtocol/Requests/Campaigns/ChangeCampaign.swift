@@ -60,6 +60,13 @@ package struct ChangeCampaign: Request {
             campaign, token: nil, name: name, from: "draft scheduled running", to: "", fields: fields)
     }
 
+    /// Stores fields of a scheduled campaign, for the owner of the app's intake.
+    package static func note(
+        _ campaign: String, token: FenceToken, name: String, fields: [Field]
+    ) -> ChangeCampaign {
+        ChangeCampaign(campaign, token: token, name: name, from: "scheduled", to: "", fields: fields)
+    }
+
     /// Cancels a draft. Other campaigns have a job record and are cancelled like jobs.
     package static func cancelDraft(_ campaign: String, name: String) -> ChangeCampaign {
         ChangeCampaign(campaign, token: nil, name: name, from: "draft", to: "cancelled")
