@@ -199,7 +199,8 @@ struct CampaignParserTests {
     }
 
     @Test func `a run of a recurring campaign has its fields, and the series of its campaign`() throws {
-        let text = "{\"id\":\"daily\",\"segment\":\"a\",\"cron\":\"30 5 * * *\",\"payload\":{\"x\": 1},\"rate\":5}"
+        let text =
+            "{\"id\":\"daily\",\"segment\":\"a\",\"cron\":\"30 5 * * *\",\"payload\":{\"x\": 1},\"rate\":5}"
         let daily = try campaign(text)
         let runs = try #require(try CampaignRuns(daily, id: "daily", zones: TestZones.rules))
         let run = try campaign(String(decoding: runs.definition(ofRun: "daily.x"), as: UTF8.self))
