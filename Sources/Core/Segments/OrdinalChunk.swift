@@ -17,6 +17,13 @@ package struct OrdinalChunk: Equatable, Sendable {
     /// Creates a chunk without bits.
     package init() {}
 
+    /// A chunk with all bits.
+    package static let full: OrdinalChunk = {
+        var chunk = OrdinalChunk()
+        for index in chunk.words.indices { chunk.words[index] = .max }
+        return chunk
+    }()
+
     package init(_ ordinals: some Sequence<UInt16>) {
         for ordinal in ordinals { self[ordinal] = true }
     }

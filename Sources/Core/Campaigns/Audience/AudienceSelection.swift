@@ -2,7 +2,7 @@ package import Segments
 
 /// A chunk of an audience: 65,536 consecutive ordinals of a partition. Chunks are ordered by partition and then by number.
 package struct AudienceChunk: Hashable, Comparable, Sendable {
-    /// 0...255.
+    /// The partition of the registry, 0...255, or the group of an uploaded list, 0...1023.
     package let partition: Int
     /// The number of the chunk in its partition, 0...255.
     package let number: Int

@@ -1,5 +1,27 @@
 /// A device of a campaign, as the campaign's job needs it.
-package struct CampaignDevice: Hashable, Sendable {
+package enum CampaignDevice: Hashable, Sendable {
+    /// A device of the registry.
+    case stored(Stored)
+    /// A row of an uploaded list.
+    case row(ListRow)
+
+    /// A device of the registry, as a campaign's job needs it.
+    package struct Stored: Hashable, Sendable {
+        /// The bytes of the device token.
+        package let token: [UInt8]
+        /// The language that chooses the translation; nil for the default.
+        package let lang: String?
+        /// The values by name.
+        package let values: [(name: String, value: Value)]
+
+        package static func == (one: Self, other: Self) -> Bool {
+            one.token == other.token && one.lang == other.lang
+                && one.values.elementsEqual(other.values) { $0.name == $1.name && $0.value == $1.value }
+        }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(token) }
+    }
+
     /// A value for a placeholder.
     package enum Value: Hashable, Sendable {
         case text(String)
@@ -7,29 +29,16 @@ package struct CampaignDevice: Hashable, Sendable {
         case json([UInt8])
     }
 
-    /// The bytes of the device token.
-    package let token: [UInt8]
-    /// The language that chooses the translation; nil for the default.
-    package let lang: String?
-    /// The values by name.
-    package let values: [(name: String, value: Value)]
-
     package init(token: [UInt8], lang: String? = nil, values: [(name: String, value: Value)] = []) {
-        (self.token, self.lang, self.values) = (token, lang, values)
+        self = .stored(Stored(token: token, lang: lang, values: values))
     }
 
-    /// The device with the payload of a variant, 0 or more.
+    /// The device with the payload of a variant, 0 or more. A row of an uploaded list has no variants.
     package func with(variant index: Int) -> CampaignDevice {
-        CampaignDevice(
-            token: token, lang: CampaignVariants.language(ofVariant: index), values: values)
+        guard case .stored(let device) = self else { return self }
+        return CampaignDevice(
+            token: device.token, lang: CampaignVariants.language(ofVariant: index), values: device.values)
     }
-
-    package static func == (one: Self, other: Self) -> Bool {
-        one.token == other.token && one.lang == other.lang
-            && one.values.elementsEqual(other.values) { $0.name == $1.name && $0.value == $1.value }
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(token) }
 
     /// The attributes of a stored device that a payload may use as placeholders, in order: `{{user}}`, `{{platform}}` and so on.
     package static let attributes = ["id", "user", "platform", "lang", "zone", "app", "os", "model"]

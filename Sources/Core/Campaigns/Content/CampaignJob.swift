@@ -59,7 +59,13 @@ package struct CampaignJob: Sendable {
         }
         job.text.key("pushes")
         job.text.array { text in
-            for device in devices { Self.write(device, hasLanguages: hasLanguages(isFallback), &text) }
+            let hasLanguages = hasLanguages(isFallback)
+            for device in devices {
+                switch device {
+                case .stored(let device): Self.write(device, hasLanguages: hasLanguages, &text)
+                case .row(let row): row.write(to: &text, hasLanguages: hasLanguages)
+                }
+            }
         }
         job.text.endObject()
         return job
@@ -74,7 +80,7 @@ package struct CampaignJob: Sendable {
             && !(isFallback && campaign.content.fallback != nil)
     }
 
-    private static func write(_ device: CampaignDevice, hasLanguages: Bool, _ text: inout JSONText) {
+    private static func write(_ device: CampaignDevice.Stored, hasLanguages: Bool, _ text: inout JSONText) {
         text.object { push in
             push.member("token", Hexadecimal.text(of: device.token))
             if hasLanguages, let lang = device.lang { push.member("lang", lang) }
@@ -95,18 +101,26 @@ package struct CampaignJob: Sendable {
 
 extension CampaignJob {
     /// Checks the content of a campaign, by parsing a job for a made-up device that has an id and no other attribute. If the
-    /// campaign has variants, the job has a made-up device for each of them. So translations need `default`, and placeholders except `{{id}}` need a default. A placeholder must have the name of an
-    /// attribute, unless the audience is an uploaded list.
+    /// campaign has variants, the job has a made-up device for each of them. So translations need `default`, and placeholders
+    /// except `{{id}}` need a default. A placeholder must have the name of an attribute.
+    ///
+    /// Rows of an uploaded list need not have an id. So in a campaign to a list, all placeholders need a default, and can have any
+    /// name.
     ///
     /// - Returns: the lane of the campaign's job.
     /// - Throws: the first fault, with its field and position in the definition.
     @discardableResult
     package static func check(_ campaign: Campaign, rules: Rules) throws(CampaignError) -> Lane {
         let id = campaign.id ?? "campaign"
-        let devices = madeUpDevices(for: campaign.content)
         var limits = rules.limits
-        if case .list = campaign.audience {} else { limits.placeholders = CampaignDevice.attributes }
         var lane = Lane.high
+        var values: [(name: String, value: CampaignDevice.Value)] = [("id", .text("device"))]
+        if case .list = campaign.audience {
+            values = []
+        } else {
+            limits.placeholders = CampaignDevice.attributes
+        }
+        let devices = madeUpDevices(for: campaign.content, values)
         for isFallback in campaign.content.fallback == nil ? [false] : [false, true] {
             let job = CampaignJob(campaign, id: id).written(devices, isFallback: isFallback, expiry: nil)
             let parsed: ParsedJob
@@ -126,12 +140,14 @@ extension CampaignJob {
     }
 
     /// One device for each variant, so that each payload is checked; one device without variants.
-    private static func madeUpDevices(for content: CampaignContent) -> [CampaignDevice] {
+    private static func madeUpDevices(
+        for content: CampaignContent, _ values: [(name: String, value: CampaignDevice.Value)]
+    ) -> [CampaignDevice] {
         (0..<max(1, content.variants.count)).map { index in
             CampaignDevice(
                 token: [UInt8](repeating: 0, count: 31) + [UInt8(clamping: index)],
                 lang: content.variants.isEmpty ? nil : CampaignVariants.language(ofVariant: index),
-                values: [("id", .text("device"))])
+                values: values)
         }
     }
 }

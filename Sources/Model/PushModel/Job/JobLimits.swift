@@ -26,6 +26,16 @@ package struct JobLimits: Hashable, Sendable {
     /// The value of ``longestWait`` for jobs that the intake reads: a day, in seconds.
     package static let intakeWait: Int64 = 86_400
 
+    private static let longestLanguage = 35
+
+    /// Whether a text can be the language of a push or of a translation: 1 to 35 letters, digits, `-` and `_`.
+    package static func isLanguage(_ text: String) -> Bool {
+        (1...longestLanguage).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
+    }
+
     package init(
         tokens: Int = 100_000, payloadBytes: Int = .max, hasOneTopic: Bool = false, topics: [String]? = nil,
         longestWait: Int64 = 0

@@ -2,7 +2,6 @@
 struct JobTemplates {
     /// The maximum number of translations.
     static let mostLanguages = 64
-    private static let longestLanguage = 35
     private static let fallback = "default"
 
     private(set) var templates: [PayloadTemplate] = []
@@ -58,13 +57,6 @@ struct JobTemplates {
         return languages.firstIndex(of: Self.fallback)
     }
 
-    static func isLanguage(_ text: String) -> Bool {
-        (1...longestLanguage).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-            }
-    }
-
     private static func plain(_ language: String) -> String {
         String(language.lowercased().map { $0 == "_" ? "-" : $0 })
     }
@@ -84,7 +76,7 @@ struct JobTemplates {
             func fault(_ reason: String) -> JobError {
                 JobError(field: field, position: entry.position, reason: "\"\(field)\" \(reason)")
             }
-            guard Self.isLanguage(entry.name) else {
+            guard JobLimits.isLanguage(entry.name) else {
                 throw fault("must be named after a language such as \"de\" or \"pt-BR\", or \"default\"")
             }
             guard languages.count < Self.mostLanguages else {

@@ -231,7 +231,7 @@ struct PushReader {
         if let part = parts[.lang] {
             var scanner = JSONScanner(bytes, position: part.range.lowerBound, depth: 2)
             let text = try scanner.text(scanner.string())
-            guard JobTemplates.isLanguage(text) else {
+            guard JobLimits.isLanguage(text) else {
                 return error(
                     index, "lang", part.range.lowerBound, "must be a language such as \"de\" or \"pt-BR\"")
             }
