@@ -40,6 +40,19 @@ import Testing
         #expect(words(NextJob(timeout: .milliseconds(1500))).last == "1.500")
     }
 
+    @Test func `requests of an uploaded list name its pages`() {
+        let key = ListPageKey(version: "v", group: 3, page: 12)
+        #expect(
+            words(WriteListPage(key, at: 7, [65])) == [
+                "SETRANGE", "{pushfarm:demo}:list:v:3:12", "7", "A",
+            ])
+        #expect(words(ExpireListPage(key, seconds: 60)).last == "60")
+        #expect(
+            words(RemoveListPages([key, ListPageKey(version: "v", group: 3, page: 13)]))
+                == ["DEL", "{pushfarm:demo}:list:v:3:12", "{pushfarm:demo}:list:v:3:13"])
+        #expect(words(ReadList(name: "fans")) == ["HGET", "{pushfarm:demo}:lists", "fans"])
+    }
+
     @Test func `nil is sent as an empty argument`() {
         #expect(words(SetRate(nil, by: "me")).suffix(3) == ["rate", "", "me"])
     }

@@ -75,6 +75,8 @@ package struct Keys: Hashable, Sendable {
     package var registry: [UInt8] { key("registry") }
     /// A hash: the segments that operators saved, by name.
     package var segments: [UInt8] { key("segments") }
+    /// A hash: the uploaded lists, by name.
+    package var lists: [UInt8] { key("lists") }
 
     package init(app: String) {
         self.app = app
@@ -105,6 +107,11 @@ package struct Keys: Hashable, Sendable {
 
     /// The hash with the record of a campaign.
     package func campaign(_ id: String) -> [UInt8] { key("campaign:\(id)") }
+
+    /// The string with a page of an uploaded list.
+    func listPage(version: String, group: Int, page: Int) -> [UInt8] {
+        key("list:\(version):\(group):\(page)")
+    }
 
     /// The hash with the job record of a job.
     package func jobRecord(_ job: String) -> [UInt8] { key("job:\(job)") }

@@ -56,6 +56,8 @@ extension FuzzTarget {
         Settle.self,
         Split.self, PushJob.self, Suppress.self, Take.self, AddEvent.self, TrimDeadLetters.self,
         ReadSegments.self, SaveSegment.self, RemoveSegment.self,
+        ReadLists.self, ReadList.self, SaveList.self, RemoveList.self, WriteListPage.self,
+        ExpireListPage.self, ReadListPage.self, RemoveListPages.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {
