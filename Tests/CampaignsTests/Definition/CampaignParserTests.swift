@@ -216,9 +216,20 @@ struct CampaignParserTests {
         #expect(next.map { ($0.seconds - due.seconds) } == 86_400)
     }
 
-    @Test func `refuses lists by name`() {
-        let list = #expect(throws: CampaignError.self) { try campaign("{\"list\":\"a\",\"payload\":{}}") }
-        #expect(list?.reason == "uploaded lists are not supported yet")
+    @Test(arguments: [
+        ("\"segment\":\"a\"", "list", "\"segment\" and \"list\" exclude each other; give one of them"),
+        ("\"category\":\"a\"", "category", "\"list\" and \"category\" exclude each other"),
+        ("\"merge\":\"a\"", "merge", "\"list\" and \"merge\" exclude each other"),
+        ("\"repeat\":{\"every\":\"25m\",\"until\":\"done\"}", "repeat.until", "rows of a list have no ids"),
+    ]) func `a campaign to a list has no field that needs ids of devices`(
+        more: String, field: String, reason: String
+    ) throws {
+        #expect(try campaign("{\"list\":\"a\",\"payload\":{\"aps\":{}}}").audience == .list("a"))
+        let error = #expect(throws: CampaignError.self) {
+            try campaign("{\"list\":\"a\",\(more),\"payload\":{\"aps\":{}}}")
+        }
+        #expect(error?.field == field)
+        #expect(error?.reason.hasPrefix(reason) == true, "\(error?.reason ?? "")")
     }
 
     /// Fields of a campaign with two variants that are wrong.

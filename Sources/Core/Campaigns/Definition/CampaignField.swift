@@ -27,15 +27,8 @@ package enum CampaignField: String, CaseIterable, Sendable {
 
     /// The fields that this version reads and checks, but cannot carry out. A campaign with one of these fields is refused, so
     /// that no field is ignored silently. To support a field, remove it from this list.
-    package static let unsupported: [CampaignField] = [
-        .list, .merge, .mergePriority,
-    ]
+    package static let unsupported: [CampaignField] = [.merge, .mergePriority]
 
     /// The words by which an error names an unsupported field.
-    package var isUnsupportedText: String {
-        switch self {
-        case .list: "uploaded lists are not supported yet"
-        default: "\"\(rawValue)\" is not supported yet"
-        }
-    }
+    package var isUnsupportedText: String { "\"\(rawValue)\" is not supported yet" }
 }

@@ -152,7 +152,12 @@ extension CampaignFields {
         let every = try object.required("every", path: "repeat.").duration(
             in: CampaignSchedule.leastEvery...CampaignSchedule.longest,
             mustBe: "a duration from 1 minute to 31 days like \"25m\"")
-        if let until = object["until"], until.tree.text != "done" { throw until.error(mustBe: "\"done\"") }
+        if let until = object["until"] {
+            guard until.tree.text == "done" else { throw until.error(mustBe: "\"done\"") }
+            guard self[.list] == nil else {
+                throw until.error("rows of a list have no ids of devices, so they cannot report \"done\"")
+            }
+        }
         let max = try object["max"]?.integer(in: 1...Int64(CampaignSchedule.limits.rounds))
         return CampaignSchedule.Repetition(every: every, max: max ?? CampaignSchedule.limits.rounds)
     }

@@ -52,7 +52,11 @@ struct CampaignFields {
 
     func audience() throws(CampaignError) -> Campaign.Audience {
         try exclude(.segment, .list)
-        if let list = try name(.list) { return .list(list) }
+        if let list = try name(.list) {
+            // These fields need the ids of devices.
+            for field in [CampaignField.category, .caps, .merge, .variants] { try exclude(.list, field) }
+            return .list(list)
+        }
         guard let segment = self[.segment] else {
             throw missing("\"segment\" is missing; a campaign needs \"segment\" or \"list\"", .segment)
         }

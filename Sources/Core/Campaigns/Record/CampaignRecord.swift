@@ -13,7 +13,7 @@ package struct CampaignRecord: Equatable, Sendable {
         case startsAt = "starts_at"
         case startedAt = "started_at"
         case finishedAt = "finished_at"
-        case reason, step, progress, rate, released, done, learns, learned
+        case reason, step, progress, list, rate, released, done, learns, learned
         case audienceEnds = "audience_ends"
         /// The share of failed pushes above which the farm pauses the campaign, 0 to 1.
         case stopAt = "stop_at"
@@ -49,8 +49,10 @@ package struct CampaignRecord: Equatable, Sendable {
     package let step: Int
     /// What the run has done so far; nil before its first step.
     package let progress: CampaignProgress?
-    /// For each partition, the first ordinal that is not in the audience. Empty before the start.
+    /// For each partition, or for each group of a list, the first ordinal that is not in the audience. Empty before the start.
     package let audienceEnds: [Int]
+    /// The unique name of the upload of the list to which the campaign sends; nil before the start, and for a segment.
+    package let list: String?
     /// The pushes a second that an operator set; nil if the definition decides.
     package let rate: Double?
     /// The number of stages that operators released with `resume`.
@@ -90,6 +92,7 @@ package struct CampaignRecord: Equatable, Sendable {
         step = number(.step)
         progress = fields[Field.progress.rawValue].flatMap(CampaignProgress.init(json:))
         audienceEnds = text(.audienceEnds).map(Self.numbers) ?? []
+        list = text(.list)
         rate = text(.rate).flatMap { $0.utf8.count <= 30 ? Double($0) : nil }.flatMap {
             $0 > 0 && $0.isFinite ? $0 : nil
         }
@@ -115,7 +118,8 @@ package struct CampaignRecord: Equatable, Sendable {
     private static func numbers(_ text: String) -> [Int] {
         let words = text.split(separator: " ")
         let numbers = words.compactMap { Int(foreign: $0) }
-        return words.count == numbers.count && words.count <= 256 ? numbers.map { max(0, $0) } : []
+        return words.count == numbers.count && words.count <= UploadedList.mostGroups
+            ? numbers.map { max(0, $0) } : []
     }
 
     /// The text of the field `audience_ends`.

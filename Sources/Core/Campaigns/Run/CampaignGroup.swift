@@ -10,21 +10,21 @@ package struct CampaignGroup: Hashable, Sendable {
         case zone(String)
         /// The devices of no other group: those of the default zone, without a zone, or with an unknown zone.
         case others(than: [String])
+
+        /// The expression for these devices in a segment.
+        package func expression(in segment: SegmentExpression) -> SegmentExpression {
+            switch self {
+            case .all: segment
+            case .zone(let name): .and([segment, .term(.value(.zone, name))])
+            case .others(let names):
+                names.isEmpty ? segment : .and([segment, .not(.or(names.map { .term(.value(.zone, $0)) }))])
+            }
+        }
     }
 
     package let members: Members
     /// The window of the group, and its times without avoided minutes.
     let times: PlanGroup
-
-    /// The expression for the group's devices in a segment.
-    package func expression(in segment: SegmentExpression) -> SegmentExpression {
-        switch members {
-        case .all: segment
-        case .zone(let name): .and([segment, .term(.value(.zone, name))])
-        case .others(let names):
-            names.isEmpty ? segment : .and([segment, .not(.or(names.map { .term(.value(.zone, $0)) }))])
-        }
-    }
 
     /// Divides an audience into groups.
     ///

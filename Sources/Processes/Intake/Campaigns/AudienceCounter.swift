@@ -7,12 +7,13 @@ import StoreProtocol
 @Loop struct AudienceCounter {
     let services: CampaignServices
     let id: String
+    let audience: CampaignAudience
     /// For each partition, the first ordinal that is not in the audience.
     let limits: [Int]
 
-    /// A part of the audience: the devices of an expression that need the push of a round.
+    /// A part of the audience that needs the push of a round.
     struct Part {
-        let expression: SegmentExpression
+        let members: CampaignGroup.Members
         let round: Int
         let cells: AudienceCells
     }
@@ -41,7 +42,8 @@ import StoreProtocol
         for chunk in Self.chunks(limits) {
             guard !Task.isCancelled else { break }
             let members = try await services.retrying("count") { () throws(StoreError) in
-                try await services.audience.members(of: parts.map(\.expression), in: chunk, today: today)
+                try await services.audience.members(
+                    of: parts.map(\.members), of: audience, in: chunk, today: today)
             }
             guard let members, members.contains(where: { !$0.isEmpty }) else {
                 if members == nil { counts.unreadable.append(chunk) }

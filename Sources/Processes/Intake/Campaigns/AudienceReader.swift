@@ -6,7 +6,8 @@ import Registry
 import Segments
 import StoreProtocol
 
-/// Reads the audience of campaigns from an app's registry: one chunk of ordinals at a time, so that memory is bounded.
+/// Reads the audience of campaigns from an app's registry and from uploaded lists: one chunk of ordinals at a time, so that memory
+/// is bounded.
 @Loop final class AudienceReader {
     /// How long saved segments and the names of attributes may be remembered. A device is in the audience if it is a member
     /// when its chunk is sent, and an attribute that is newer than this time may be missed.
@@ -16,12 +17,14 @@ import StoreProtocol
     /// The connection to the Redis with the app's registry.
     private var registry: RedisConnection
     private let log: Logger
+    let lists: ListReader
     private var reader: RegistryReader?
     private var states: (read: ContinuousClock.Instant, partitions: [PartitionState])?
     private var saved: [String: (read: ContinuousClock.Instant, expression: SegmentExpression)] = [:]
 
     init(store: AppRedis, registry: RedisConnection, log: Logger) {
         (self.store, self.registry, self.log) = (store, registry, log)
+        lists = ListReader(store: store)
     }
 
     /// Reads the registry from this Redis from now on.
@@ -31,41 +34,55 @@ import StoreProtocol
         (reader, states) = (nil, nil)
     }
 
-    // MARK: Segments
+    // MARK: Segments and lists
 
-    /// Why the expression of a campaign's audience cannot be read.
+    /// Why a campaign's audience cannot be read.
     struct Trouble: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Returns the expression of an audience.
+    /// Finds the segment or the list of an audience.
     ///
-    /// - Returns: the trouble as text if the segment does not exist, or its expression cannot be read.
-    func expression(of audience: Campaign.Audience) async throws(StoreError) -> Result<
-        SegmentExpression, Trouble
-    > {
+    /// - Parameter version: the upload of the list that the campaign has begun with; nil before the campaign begins.
+    /// - Returns: the trouble as text if the segment or the list does not exist, or cannot be read.
+    func audience(
+        _ audience: Campaign.Audience, version: String?
+    ) async throws(StoreError) -> Result<CampaignAudience, Trouble> {
         switch audience {
-        case .expression(let expression): return .success(expression)
-        case .list(let name): return .failure(Trouble(description: "there is no list \"\(name)\""))
-        case .saved(let name):
-            if let known = saved[name], known.read.duration(to: .now) < Self.memory {
-                return .success(known.expression)
-            }
-            let segments = try await store.perform(ReadSegments())
-            guard let segment = segments.segments.first(where: { $0.name == name }) else {
-                return .failure(
-                    Trouble(
-                        description: segments.unreadable.contains(name)
-                            ? "the segment \"\(name)\" cannot be read" : "there is no segment \"\(name)\""))
-            }
-            do throws(SegmentError) {
-                let expression = try SegmentExpression(parsing: segment.expression)
-                if saved.count >= SavedSegment.most { saved = [:] }
-                saved[name] = (.now, expression)
-                return .success(expression)
-            } catch {
-                return .failure(Trouble(description: "the segment \"\(name)\" is not valid: \(error)"))
-            }
+        case .expression(let expression): return .success(.segment(expression))
+        case .list(let name): return try await lists.list(name, version: version).map { .list($0) }
+        case .saved(let name): return try await expression(ofSaved: name).map { .segment($0) }
+        }
+    }
+
+    private func expression(
+        ofSaved name: String
+    ) async throws(StoreError) -> Result<SegmentExpression, Trouble> {
+        if let known = saved[name], known.read.duration(to: .now) < Self.memory {
+            return .success(known.expression)
+        }
+        let segments = try await store.perform(ReadSegments())
+        guard let segment = segments.segments.first(where: { $0.name == name }) else {
+            return .failure(
+                Trouble(
+                    description: segments.unreadable.contains(name)
+                        ? "the segment \"\(name)\" cannot be read" : "there is no segment \"\(name)\""))
+        }
+        do throws(SegmentError) {
+            let expression = try SegmentExpression(parsing: segment.expression)
+            if saved.count >= SavedSegment.most { saved = [:] }
+            saved[name] = (.now, expression)
+            return .success(expression)
+        } catch {
+            return .failure(Trouble(description: "the segment \"\(name)\" is not valid: \(error)"))
+        }
+    }
+
+    /// For each partition or group of rows, the first ordinal that is not in the audience of a campaign that begins now.
+    func limits(of audience: CampaignAudience) async throws(StoreError) -> [Int] {
+        switch audience {
+        case .segment: try await partitions().map(\.next)
+        case .list(let list): list.limits
         }
     }
 
@@ -80,8 +97,9 @@ import StoreProtocol
         return partitions
     }
 
-    /// The names of the time zones that devices have or had.
-    func zoneNames() async throws(StoreError) -> Set<String> {
+    /// The names of the time zones that devices or rows have. For a segment, also the names that devices had.
+    func zoneNames(of audience: CampaignAudience) async throws(StoreError) -> Set<String> {
+        if case .list(let list) = audience { return list.zoneNames }
         let prefix = AttributeName.zone("").text
         var names: Set<String> = []
         for partition in try await partitions() {
@@ -102,10 +120,20 @@ import StoreProtocol
 
     // MARK: Chunks
 
-    /// Reads which devices of a chunk are in the segments.
+    /// Reads which devices of a chunk are in parts of the audience.
     ///
-    /// - Returns: the devices of each segment, in order; nil if a bitmap cannot be read.
+    /// - Returns: the devices of each part, in order; nil if a bitmap cannot be read.
     func members(
+        of parts: [CampaignGroup.Members], of audience: CampaignAudience, in chunk: AudienceChunk, today: Int
+    ) async throws(StoreError) -> [OrdinalChunk]? {
+        switch audience {
+        case .list(let list): parts.map { list.members(of: $0, in: chunk) }
+        case .segment(let segment):
+            try await members(of: parts.map { $0.expression(in: segment) }, in: chunk, today: today)
+        }
+    }
+
+    private func members(
         of expressions: [SegmentExpression], in chunk: AudienceChunk, today: Int
     ) async throws(StoreError) -> [OrdinalChunk]? {
         let partitions = try await partitions()

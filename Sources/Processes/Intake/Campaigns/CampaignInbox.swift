@@ -83,12 +83,13 @@ import StoreProtocol
     }
 
     private func audienceError(_ campaign: Campaign) async throws(StoreError) -> CampaignError? {
-        let result = try await services.retrying("read the segment of a campaign") { () throws(StoreError) in
-            try await services.audience.expression(of: campaign.audience)
+        let result = try await services.retrying("read the audience of a campaign") { () throws(StoreError) in
+            try await services.audience.audience(campaign.audience, version: nil)
         }
         guard case .failure(let trouble) = result else { return nil }
+        let field: CampaignField = if case .list = campaign.audience { .list } else { .segment }
         return CampaignError(
-            field: CampaignField.segment.rawValue, position: 0, reason: "\(trouble)", id: campaign.id)
+            field: field.rawValue, position: 0, reason: "\(trouble)", id: campaign.id)
     }
 
     static func lane(of campaign: Campaign) -> String {

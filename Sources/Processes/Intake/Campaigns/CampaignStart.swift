@@ -1,7 +1,6 @@
 import Campaigns
 import EventLoop
 import Scheduling
-import Segments
 import StoreProtocol
 
 /// Decides when a campaign that waits for its start begins, and whether its pushes fit into its windows and into the app's rate
@@ -9,7 +8,7 @@ import StoreProtocol
 @Loop final class CampaignStart {
     enum Decision {
         case wait(Duration)
-        /// The campaign begins now. `limits` is, for each partition, the first ordinal that is not in the audience.
+        /// The campaign begins now. `limits` is, for each partition or group of a list, the first ordinal that is not in the audience.
         case begin(limits: [Int], time: UTCTime)
         case refuse(PlanRefusal)
     }
@@ -28,9 +27,9 @@ import StoreProtocol
         (self.services, self.id, self.campaign) = (services, id, campaign)
     }
 
-    /// - Parameter zoneNames: the names of the time zones that devices have.
+    /// - Parameter zoneNames: the names of the time zones that devices of the audience have.
     func decide(
-        _ segment: SegmentExpression, zoneNames: Set<String>
+        _ audience: CampaignAudience, zoneNames: Set<String>
     ) async throws(StoreError) -> Decision {
         let now = services.now
         let start: UTCTime?
@@ -40,13 +39,18 @@ import StoreProtocol
             if case .wait(let until) = run.next(at: now, .now) { start = until } else { start = nil }
         } catch { return .refuse(error) }
         if let start, hasPlan { return .wait(min(Self.wait(until: start, from: now), Self.longestWait)) }
-        let partitions = try await services.retrying("read the registry") { () throws(StoreError) in
-            try await services.audience.partitions()
+        let limits = try await services.retrying("read the size of an audience") { () throws(StoreError) in
+            try await services.audience.limits(of: audience)
         }
-        let limits = partitions.map(\.next)
-        if let refusal = try await refusal(segment, zoneNames, limits, now) { return .refuse(refusal) }
+        if let refusal = try await refusal(audience, zoneNames, limits, now) { return .refuse(refusal) }
         hasPlan = true
-        return start == nil ? .begin(limits: limits, time: now) : .wait(.zero)
+        guard start == nil else { return .wait(.zero) }
+        if case .list(let list) = audience {
+            try await services.retrying("keep the list of a campaign") { () throws(StoreError) in
+                try await services.audience.lists.keep(list.list)
+            }
+        }
+        return .begin(limits: limits, time: now)
     }
 
     static func wait(until time: UTCTime, from now: UTCTime) -> Duration {
@@ -57,15 +61,15 @@ import StoreProtocol
     ///
     /// - Returns: why the pushes do not fit; nil if they fit.
     private func refusal(
-        _ segment: SegmentExpression, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
+        _ audience: CampaignAudience, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
     ) async throws(StoreError) -> PlanRefusal? {
         // Only the windows of the devices' own zones need counts by zone.
         let zones = campaign.schedule.window?.zone == .device ? names.sorted() : []
         let cells = AudienceCells(campaign.schedule, salt: campaign.salt(id: id), round: 1)
-        let expressions = [segment] + zones.map { .and([segment, .term(.value(.zone, $0))]) }
-        let counts = try await AudienceCounter(services: services, id: id, limits: limits).count(
-            expressions.map { .init(expression: $0, round: 1, cells: cells) }
-        ).parts.map(\.total)
+        let parts = [.all] + zones.map { CampaignGroup.Members.zone($0) }
+        let counts = try await AudienceCounter(
+            services: services, id: id, audience: audience, limits: limits
+        ).count(parts.map { .init(members: $0, round: 1, cells: cells) }).parts.map(\.total)
         let byZone = Dictionary(zip(zones, counts.dropFirst()), uniquingKeysWith: +).filter { $0.value > 0 }
         let withoutZone = max(0, counts[0] - byZone.values.reduce(0, +))
         let rateLimit = try await services.rateLimit()

@@ -11,6 +11,7 @@ import StoreProtocol
     let campaign: Campaign
     /// For each partition, the first ordinal that is not in the audience.
     let limits: [Int]
+    let audience: CampaignAudience
     /// The names of the attributes that the pushes contain as values.
     let attributes: [String]
     /// The number of the step.
@@ -29,6 +30,8 @@ import StoreProtocol
         case nothing(CampaignSent)
         /// The chunk's bitmaps cannot be read.
         case unreadable
+        /// The list was removed after the run read it.
+        case listRemoved
         case prepared(Prepared)
     }
 
@@ -45,10 +48,10 @@ import StoreProtocol
 
     /// - Parameters:
     ///   - send: what the campaign's run asks for.
-    ///   - group: the expression of the send's group within the segment.
+    ///   - members: the send's group within the audience.
     ///   - cells: the cells of the send's round.
     func prepare(
-        _ send: CampaignSend, group: SegmentExpression, cells: AudienceCells
+        _ send: CampaignSend, members group: CampaignGroup.Members, cells: AudienceCells
     ) async throws(StoreError) -> Result {
         let chunk = send.chunk
         let keys = [
@@ -57,7 +60,7 @@ import StoreProtocol
             CampaignBits.done.key(of: id, partition: chunk.partition, chunk: chunk.number),
         ]
         let members = try await services.audience.members(
-            of: [group], in: chunk, today: Self.today(services))
+            of: [group], of: audience, in: chunk, today: Self.today(services))
         let bits = try await services.audience.bits(keys)
         // Without the bits of the round, a device could get the push twice. Without the bits of devices that are done, a device
         // only gets a push that it does not need.
@@ -70,7 +73,7 @@ import StoreProtocol
         guard !choice.ordinals.isEmpty else {
             return .nothing(CampaignSent(accepted: 0, next: choice.next, isExhausted: choice.isExhausted))
         }
-        let found = try await devices(choice.ordinals, of: chunk)
+        guard let found = try await devices(choice.ordinals, of: chunk) else { return .listRemoved }
         let reader = StepLimitsReader(services: services, campaign: campaign)
         var limits = try await reader.read(found.map(\.zone), of: chunk)
         var devices = found.map(\.device)
@@ -114,9 +117,16 @@ import StoreProtocol
         Int(clamping: services.now.seconds / 86_400)
     }
 
+    /// - Returns: nil if the list was removed.
     private func devices(
         _ ordinals: [UInt16], of chunk: AudienceChunk
-    ) async throws(StoreError) -> [(device: StepPushes.Device, zone: String?)] {
+    ) async throws(StoreError) -> [(device: StepPushes.Device, zone: String?)]? {
+        if case .list(let list) = audience {
+            let rows = try await services.audience.lists.rows(ordinals, of: chunk, in: list)
+            return rows?.map { row in
+                (row.map { .push(.row($0)) } ?? .unsendable("the row of the list cannot be read"), nil)
+            }
+        }
         let page = try await services.audience.devices(ordinals, of: chunk)
         var found: [Int: (StepPushes.Device, String?)] = [:]
         for place in page.unreadable {

@@ -19,6 +19,12 @@ import StoreProtocol
                 place: place, subject: nil, field: error.field, position: error.position, reason: error.reason
             )
         }
+        let list = ReadCampaignField(report.campaign, CampaignRecord.Field.list.rawValue)
+        guard try await services.perform(list) == nil else {
+            return FinishInputs.Refusal(
+                place: place, subject: report.campaign, field: "campaign", position: 0,
+                reason: "the campaign sends to an uploaded list, so its devices have no ids")
+        }
         let places = try await services.retrying("find devices that are done") { () throws(StoreError) in
             try await services.audience.places(ofDevices: report.devices)
         }

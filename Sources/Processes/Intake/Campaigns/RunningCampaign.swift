@@ -108,24 +108,23 @@ import StoreProtocol
         switch phase {
         case .over: return Self.longestWait
         case .scheduled:
-            guard let segment = try await audienceExpression() else { return Self.troubleWait }
-            return try await start(segment)
+            guard let audience = try await readAudience() else { return Self.troubleWait }
+            return try await start(audience)
         case .running(let run):
-            guard let segment = try await audienceExpression() else { return Self.troubleWait }
-            return try await advance(run, segment)
+            guard let audience = try await readAudience() else { return Self.troubleWait }
+            return try await advance(run, audience)
         }
     }
 
-    /// Returns the expression of the audience; nil if it cannot be read. Then the campaign waits, because an operator can save the
-    /// segment again.
-    private func audienceExpression() async throws(StoreError) -> SegmentExpression? {
-        let result = try await services.retrying("read the segment of a campaign") { () throws(StoreError) in
-            try await services.audience.expression(of: campaign.audience)
+    /// Returns the audience; nil if it cannot be read. Then the campaign waits, because an operator can save the segment again.
+    private func readAudience() async throws(StoreError) -> CampaignAudience? {
+        let result = try await services.retrying("read the audience of a campaign") { () throws(StoreError) in
+            try await services.audience.audience(campaign.audience, version: record.list)
         }
         switch result {
-        case .success(let expression):
+        case .success(let audience):
             lastTrouble = nil
-            return expression
+            return audience
         case .failure(let trouble):
             if lastTrouble != trouble.description {
                 log.error("the campaign waits", metadata: ["reason": "\(trouble)"])
@@ -137,9 +136,9 @@ import StoreProtocol
 
     // MARK: Start
 
-    private func start(_ segment: SegmentExpression) async throws(StoreError) -> Duration {
-        guard record.state == .running else { return try await startWhenDue(segment) }
-        let (names, rateLimit) = (try await zoneNames(), try await services.rateLimit())
+    private func start(_ audience: CampaignAudience) async throws(StoreError) -> Duration {
+        guard record.state == .running else { return try await startWhenDue(audience) }
+        let (names, rateLimit) = (try await zoneNames(audience), try await services.rateLimit())
         do throws(PlanRefusal) {
             phase = .running(
                 try CampaignRun(
@@ -156,28 +155,29 @@ import StoreProtocol
         record.startedAt.map { UTCTime(milliseconds: $0) } ?? services.now
     }
 
-    private func zoneNames() async throws(StoreError) -> Set<String> {
+    private func zoneNames(_ audience: CampaignAudience) async throws(StoreError) -> Set<String> {
         try await services.retrying("read the zones of devices") { () throws(StoreError) in
-            try await services.audience.zoneNames()
+            try await services.audience.zoneNames(of: audience)
         }
     }
 
     /// Begins the campaign when its first window begins, if its pushes fit into its windows.
-    private func startWhenDue(_ segment: SegmentExpression) async throws(StoreError) -> Duration {
-        switch try await starting.decide(segment, zoneNames: try await zoneNames()) {
+    private func startWhenDue(_ audience: CampaignAudience) async throws(StoreError) -> Duration {
+        switch try await starting.decide(audience, zoneNames: try await zoneNames(audience)) {
         case .wait(let time): return time
         case .refuse(let refusal):
             try await end(.refused, reason: "\(refusal)")
             return .zero
         case .begin(let limits, let time):
             try await addCappedPeriods()
+            let list = audience.version.map { (CampaignRecord.Field.list.rawValue, $0) }
             let change = ChangeCampaign.begin(
                 id, token: services.token, name: services.uniqueName(),
                 fields: [
                     (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
                     (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
                     (CampaignRecord.Field.stopAt.rawValue, "\(campaign.limits.stopShare)"),
-                ] + (try await learningFields()))
+                ] + (list.map { [$0] } ?? []) + (try await learningFields()))
             _ = try await services.perform(change)
             record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
             step = record.step
@@ -208,16 +208,16 @@ import StoreProtocol
 
     // MARK: Running
 
-    private func advance(_ before: CampaignRun, _ segment: SegmentExpression) async throws(StoreError)
-        -> Duration
-    {
+    private func advance(
+        _ before: CampaignRun, _ audience: CampaignAudience
+    ) async throws(StoreError) -> Duration {
         var run = before
         let now = services.now
         let action = run.next(at: now, .now, released: record.released)
         phase = .running(run)
         switch action {
-        case .count(let counts): return try await count(counts, run, segment)
-        case .send(let send): return try await self.send(send, run, segment)
+        case .count(let counts): return try await count(counts, run, audience)
+        case .send(let send): return try await self.send(send, run, audience)
         case .store: return try await store(run, stepRequest(run))
         case .wait(let until): return CampaignStart.wait(until: until, from: now)
         case .finished:
@@ -228,13 +228,15 @@ import StoreProtocol
     }
 
     private func count(
-        _ counts: [CampaignCount], _ before: CampaignRun, _ segment: SegmentExpression
+        _ counts: [CampaignCount], _ before: CampaignRun, _ audience: CampaignAudience
     ) async throws(StoreError) -> Duration {
         var run = before
-        let found = try await AudienceCounter(services: services, id: id, limits: record.audienceEnds).count(
+        let found = try await AudienceCounter(
+            services: services, id: id, audience: audience, limits: record.audienceEnds
+        ).count(
             counts.map { count in
                 .init(
-                    expression: run.groups[count.group].expression(in: segment), round: count.round,
+                    members: run.groups[count.group].members, round: count.round,
                     cells: run.cells(ofRound: count.round))
             })
         for chunk in found.unreadable { skip(chunk) }
@@ -246,21 +248,24 @@ import StoreProtocol
     }
 
     private func send(
-        _ send: CampaignSend, _ before: CampaignRun, _ segment: SegmentExpression
+        _ send: CampaignSend, _ before: CampaignRun, _ audience: CampaignAudience
     ) async throws(StoreError) -> Duration {
         var run = before
         let preparation = CampaignStep(
-            services: services, id: id, campaign: present, limits: record.audienceEnds,
+            services: services, id: id, campaign: present, limits: record.audienceEnds, audience: audience,
             attributes: attributes, step: step + 1, series: record.learns)
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
             try await preparation.prepare(
-                send, group: run.groups[send.group].expression(in: segment),
+                send, members: run.groups[send.group].members,
                 cells: run.cells(ofRound: send.round))
         }
         switch result {
         case .nothing(let sent):
             run.sent(send, sent, at: services.now)
             phase = .running(run)
+            return .zero
+        case .listRemoved:
+            // The next action finds no list, and waits.
             return .zero
         case .unreadable:
             skip(send.chunk)

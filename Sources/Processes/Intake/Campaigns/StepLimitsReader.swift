@@ -26,6 +26,8 @@ import StoreProtocol
     /// - Parameter zones: the zone of each device. A device without a zone, or with a zone that does not exist, has the clocks of
     ///   the campaign's default zone.
     func read(_ zones: [String?], of chunk: AudienceChunk) async throws(StoreError) -> AppliedLimits? {
+        // The rows of a list have no ordinals of the registry, by which pushes are counted.
+        if case .list = campaign.audience { return nil }
         let (rules, quiet) = (try await rules(), try? campaign.limits.quietHours())
         guard !rules.isEmpty || quiet != nil else { return nil }
         var known: [String: TimeZoneRules] = [:]
