@@ -22,7 +22,7 @@ struct DeviceFileRecords: ~Copyable {
         let line: Int
         /// The bytes of the record without the line end. They are cut if the record is longer than ``longest``.
         let raw: [UInt8]
-        /// The JSON of the device input in the record, or the fault of the record.
+        /// The JSON of the record, such as a device input, or the fault of the record.
         let input: Result<[UInt8], DeviceFileFault>
     }
 
@@ -40,7 +40,7 @@ struct DeviceFileRecords: ~Copyable {
     static let longest = 2 * DeviceInputRules.mostBytes
 
     private let file: InputFile
-    private var columns: DeviceColumns?
+    private var columns: (any FileColumns)?
     private var buffer: [UInt8] = []
     /// The index of the next record in `buffer`.
     private var start = 0
@@ -53,14 +53,26 @@ struct DeviceFileRecords: ~Copyable {
 
     private init(_ file: consuming InputFile) { self.file = file }
 
-    /// Opens the file, and reads the header of CSV.
+    /// Creates the columns that a CSV file with this header has.
+    typealias ColumnReader = (CSVHeader) throws(DeviceFileFault) -> any FileColumns
+
+    /// Opens a file of device inputs, and reads the header of CSV.
     static func open(_ path: String, format: DeviceFileFormat) throws(CommandFailure) -> DeviceFileRecords {
+        try open(path, format: format) { header throws(DeviceFileFault) in try DeviceColumns(header) }
+    }
+
+    /// Opens a file with other columns than those of device inputs, and reads the header of CSV.
+    static func open(
+        _ path: String, format: DeviceFileFormat, columns: ColumnReader
+    ) throws(CommandFailure) -> DeviceFileRecords {
         var records = DeviceFileRecords(try InputFile(path))
-        try records.readStart(format)
+        try records.readStart(format, columns)
         return records
     }
 
-    private mutating func readStart(_ format: DeviceFileFormat) throws(CommandFailure) {
+    private mutating func readStart(
+        _ format: DeviceFileFormat, _ reader: ColumnReader
+    ) throws(CommandFailure) {
         while buffer.count < 3, !isAtEnd { try readMore() }
         if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, offset) = (3, 3) }
         guard format == .csv else { return }
@@ -68,7 +80,7 @@ struct DeviceFileRecords: ~Copyable {
             throw .usage(
                 "\(file.path): is empty; the first line of a CSV file must have the names of the columns")
         }
-        do throws(DeviceFileFault) { columns = try DeviceColumns(header: header.raw) } catch {
+        do throws(DeviceFileFault) { columns = try reader(CSVHeader(header.raw)) } catch {
             throw .usage("\(file.path), line 1: \(error.reason)")
         }
     }
@@ -77,7 +89,7 @@ struct DeviceFileRecords: ~Copyable {
     var byteCount: Int? { file.byteCount }
 
     /// The header of CSV; nil for another format.
-    var header: [UInt8]? { columns?.header }
+    var header: [UInt8]? { columns?.csv.bytes }
 
     /// Continues at an offset of the file.
     ///
@@ -117,7 +129,7 @@ struct DeviceFileRecords: ~Copyable {
         guard start < buffer.count else { return isAtEnd ? .end : .incomplete }
         let isLong = buffer.count - start > Self.longest
         if let columns {
-            switch columns.read(buffer, from: start, isAtEnd: isAtEnd) {
+            switch columns.csv.read(buffer, from: start, isAtEnd: isAtEnd) {
             case .success(let record): return .record(end: record.end, columns.input(of: record))
             case .failure(.incomplete) where !isAtEnd && !isLong: return .incomplete
             case .failure(let fault):
