@@ -243,7 +243,7 @@ let package = Package(
             name: "pushfarmTests",
             dependencies: [
                 "pushfarm", "PushModel", "StoreProtocol", "RedisClient", "Registry", "RegistryTesting",
-                "Segments", "FarmConfiguration", "FarmHarness", "RESP", "RedisProtocol",
+                "Segments", "Campaigns", "FarmConfiguration", "FarmHarness", "RESP", "RedisProtocol",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -64,7 +64,7 @@ private struct HelpCommand: Decodable {
         "dead export", "dead list", "dead show", "demo",
         "doctor", "events",
         "debug feedback", "debug fsck", "devices export", "devices refused", "devices show", "find", "help",
-        "job", "jobs", "paused", "ping", "refused list",
+        "job", "jobs", "lists list", "lists show", "paused", "ping", "refused list",
         "refused show", "screen", "segments count", "segments list",
         "segments sample", "shards list", "simulator control", "status", "suppressed add",
         "suppressed export", "suppressed import", "suppressed list", "suppressed remove", "top", "up",
@@ -190,6 +190,7 @@ private final class DryRunFarm {
             ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["pause", "--job", "held"],
             ["admission", "close", "shop"], ["rate", "shop", "5/s"],
             ["segments", "save", "fans", "tag:sport", "--app", "demo"], ["quiet", "here/1"],
+            ["lists", "upload", farm.folder.path + "/devices.ndjson", "--name", "fans", "--app", "demo"],
             ["campaigns", "create", farm.folder.path + "/draft.json", "--app", "demo"],
             ["campaigns", "create", farm.folder.path + "/started.json", "--app", "demo", "--start"],
         ] {
@@ -296,7 +297,8 @@ private final class DryRunFarm {
         }
         for option in command.options where !option.isOptional {
             let name = option.names?.first?.name ?? ""
-            guard let word = ["app": "demo", "host": "here", "unseen": "9d", "user": "u-7"][name] else {
+            let words = ["app": "demo", "host": "here", "name": "new", "unseen": "9d", "user": "u-7"]
+            guard let word = words[name] else {
                 throw Unknown(
                     description: "\(command.path): no word is known for --\(name); add one to the table")
             }

@@ -37,7 +37,7 @@ struct Pushfarm: ParsableCommand {
             others: [SimulatorCommand.self]),
         Group(
             name: "Send", first: [PushCommand.self, DevicesCommand.self, CampaignsCommand.self],
-            others: [SegmentsCommand.self, ScreenCommand.self, BanditCommand.self]),
+            others: [SegmentsCommand.self, ListsCommand.self, ScreenCommand.self, BanditCommand.self]),
         Group(
             name: "See",
             first: [

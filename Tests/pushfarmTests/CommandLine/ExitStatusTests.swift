@@ -125,6 +125,9 @@ struct ExitStatusTests {
         "restart all", "upgrade all", "reload all",
         "shards", "shards move 1 h", "debug takeover 1 --app a --host h", "debug kill h/0",
         "debug purge all", "debug dump h",
+        "lists upload /dev/null --format ndjson --name l --app a", "lists list --app a",
+        "lists show l --app a",
+        "lists remove l --app a",
         "debug log-level debug all", "pause --job j", "pause --app a", "pause --shard 1 --app a",
         "pause --token 0011223344556677 --app a", "resume --quarantined all",
     ]
