@@ -59,7 +59,9 @@ struct CampaignPlanReport {
         func add(_ name: String, _ text: String) { facts.add(.init(name, .dim), .init(text)) }
         add(
             "audience",
-            "\(Figures.grouped(plan.devices)) of \(Figures.counted(outcome.allDevices, "device", "devices"))")
+            outcome.allDevices.map {
+                "\(Figures.grouped(plan.devices)) of \(Figures.counted($0, "device", "devices"))"
+            } ?? Figures.counted(plan.devices, "row", "rows"))
         if !outcome.platforms.isEmpty {
             let platforms = outcome.platforms.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             add(
@@ -142,7 +144,7 @@ struct CampaignPlanReport {
     var json: JSONValue {
         .object([
             "app": .string(app), "id": .text(campaign.id), "devices": .number(plan.devices),
-            "all_devices": .number(outcome.allDevices), "zones": .counts(outcome.audience.zones),
+            "all_devices": .whole(outcome.allDevices), "zones": .counts(outcome.audience.zones),
             "without_zone": .number(plan.withoutZone), "platforms": .counts(outcome.platforms),
             "first_push": .whole(plan.firstPush?.milliseconds),
             "last_push": .whole(plan.lastPush?.milliseconds),

@@ -14,8 +14,8 @@ import StoreProtocol
         let audience: PlanAudience
         /// The number of devices of each platform. Devices without a platform are not in it.
         let platforms: [String: Int]
-        /// All devices of the app that can get pushes.
-        let allDevices: Int
+        /// All devices of the app that can get pushes; nil if the audience is an uploaded list.
+        let allDevices: Int?
         /// The pushes a second that the app may send; nil without a limit.
         let rateLimit: Double?
         /// The devices that limits exclude now; nil if the campaign has no limits for a device.
@@ -29,7 +29,45 @@ import StoreProtocol
     /// Computes the plan.
     /// - Throws: a failure with the arithmetic, if the campaign does not fit into its windows.
     func plan(_ campaign: Campaign, rate: Double? = nil) async throws(CommandFailure) -> Outcome {
-        let expression = try await expression(campaign.audience)
+        let counted: Counted
+        switch campaign.audience {
+        case .expression(let expression): counted = try await count(campaign, expression)
+        case .saved(let name):
+            counted = try await count(campaign, try await ChosenSegment.find(name, app, client).expression)
+        case .list(let name): counted = try await count(list: name)
+        }
+        let limit = try await rateLimit(rate)
+        let now = try await now()
+        do throws(PlanRefusal) {
+            let plan = try DeliveryPlan(
+                counted.audience, campaign.schedule, defaultZone: campaign.defaultZone,
+                zones: { [zones] in zones.rules($0) }, now: now, rateLimit: limit)
+            return Outcome(
+                plan: plan, audience: counted.audience, platforms: counted.platforms,
+                allDevices: counted.allDevices, rateLimit: limit, limited: counted.limited)
+        } catch {
+            throw .failed("the campaign cannot be sent as planned: \(error.description)")
+        }
+    }
+
+    private struct Counted {
+        let audience: PlanAudience
+        var platforms: [String: Int] = [:]
+        var allDevices: Int?
+        var limited: CampaignLimitCounter.Counts?
+    }
+
+    private func count(list name: String) async throws(CommandFailure) -> Counted {
+        let list = try await ListStore(client: client, app: app).list(name)
+        guard list.state == .ready else {
+            throw .failed("the upload of the list \(PlainText.of(name, limit: 64)) is not finished")
+        }
+        return Counted(audience: PlanAudience(zones: list.rowsByZone, withoutZone: list.rowsWithoutZone))
+    }
+
+    private func count(
+        _ campaign: Campaign, _ expression: SegmentExpression
+    ) async throws(CommandFailure) -> Counted {
         let reader = try await client.registry(of: app)
         let today = try await client.today()
         let states = try await client.read { () throws(StoreError) in try await reader.partitions() }
@@ -48,30 +86,14 @@ import StoreProtocol
         }
         let audience = PlanAudience(
             zones: byZone, withoutZone: counts[0] - byZone.values.reduce(0, +))
-        let limit = try await rateLimit(rate)
-        let now = UTCTime(milliseconds: try await client.clock().clampedMilliseconds)
         let limited = try await CampaignLimitCounter(
-            client: client, app: app, campaign: campaign, zones: zones, now: now, today: today
+            client: client, app: app, campaign: campaign, zones: zones, now: try await now(), today: today
         ).count(expression, names: names.zones, reader, states)
-        do throws(PlanRefusal) {
-            let plan = try DeliveryPlan(
-                audience, campaign.schedule, defaultZone: campaign.defaultZone,
-                zones: { [zones] in zones.rules($0) }, now: now, rateLimit: limit)
-            return Outcome(
-                plan: plan, audience: audience, platforms: byPlatform, allDevices: counts[1],
-                rateLimit: limit,
-                limited: limited)
-        } catch {
-            throw .failed("the campaign cannot be sent as planned: \(error.description)")
-        }
+        return Counted(audience: audience, platforms: byPlatform, allDevices: counts[1], limited: limited)
     }
 
-    private func expression(_ audience: Campaign.Audience) async throws(CommandFailure) -> SegmentExpression {
-        switch audience {
-        case .expression(let expression): return expression
-        case .saved(let name): return try await ChosenSegment.find(name, app, client).expression
-        case .list: throw .failed("uploaded lists are not supported yet")
-        }
+    private func now() async throws(CommandFailure) -> UTCTime {
+        UTCTime(milliseconds: try await client.clock().clampedMilliseconds)
     }
 
     /// The most pushes a second: the least of the app's rate and the campaign's rate.
