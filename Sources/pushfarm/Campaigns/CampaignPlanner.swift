@@ -27,14 +27,18 @@ import StoreProtocol
     let zones: CampaignZones
 
     /// Computes the plan.
+    ///
+    /// - Parameter list: the list of the audience; nil to read the list from Redis.
     /// - Throws: a failure with the arithmetic, if the campaign does not fit into its windows.
-    func plan(_ campaign: Campaign, rate: Double? = nil) async throws(CommandFailure) -> Outcome {
+    func plan(
+        _ campaign: Campaign, rate: Double? = nil, list: UploadedList? = nil
+    ) async throws(CommandFailure) -> Outcome {
         let counted: Counted
         switch campaign.audience {
         case .expression(let expression): counted = try await count(campaign, expression)
         case .saved(let name):
             counted = try await count(campaign, try await ChosenSegment.find(name, app, client).expression)
-        case .list(let name): counted = try await count(list: name)
+        case .list(let name): counted = try await count(list: name, known: list)
         }
         let limit = try await rateLimit(rate)
         let now = try await now()
@@ -57,10 +61,15 @@ import StoreProtocol
         var limited: CampaignLimitCounter.Counts?
     }
 
-    private func count(list name: String) async throws(CommandFailure) -> Counted {
-        let list = try await ListStore(client: client, app: app).list(name)
-        guard list.state == .ready else {
-            throw .failed("the upload of the list \(PlainText.of(name, limit: 64)) is not finished")
+    private func count(list name: String, known: UploadedList?) async throws(CommandFailure) -> Counted {
+        let list: UploadedList
+        if let known {
+            list = known
+        } else {
+            list = try await ListStore(client: client, app: app).list(name)
+            guard list.state == .ready else {
+                throw .failed("the upload of the list \(PlainText.of(name, limit: 64)) is not finished")
+            }
         }
         return Counted(audience: PlanAudience(zones: list.rowsByZone, withoutZone: list.rowsWithoutZone))
     }

@@ -8,6 +8,8 @@ import StoreProtocol
     struct Plan {
         let name: String
         let parser: ListRowParser
+        /// Identifies the file and the choice of its columns; nil if it is unknown.
+        let fingerprint: String?
         /// Whether to validate the rows without uploading them.
         let isDryRun: Bool
     }
@@ -67,8 +69,8 @@ import StoreProtocol
         let now = try await store.client.clock().clampedMilliseconds
         let list = UploadedList(
             name: plan.name, version: JobDraft.freshID(), state: .uploading, by: OperatorName.current,
-            at: now,
-            expiresAt: now + Int64(UploadedList.uploadSeconds) * 1_000)
+            at: now, expiresAt: now + Int64(UploadedList.uploadSeconds) * 1_000,
+            fingerprint: plan.fingerprint)
         let known = try await store.lists()
         if let old = known[plan.name], old.state == .ready {
             throw .failed(

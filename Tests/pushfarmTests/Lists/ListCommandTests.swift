@@ -147,4 +147,86 @@ import Testing
         }
         #expect(try stored("x") == nil && pages().isEmpty)
     }
+
+    // MARK: Campaigns with a file
+
+    private static let issue =
+        #"{"id": "issue", "list": "readers", "payload": {"aps": {"alert": "Hi {{name|you}}"}}}"#
+
+    /// The state of a campaign; nil if there is none.
+    private func state(of campaign: String) throws -> String? {
+        try redis.redis.run("HGET", "{pushfarm:demo}:campaign:\(campaign)", "state").text
+    }
+
+    @Test func `a campaign is created with the list of a file, and a repeated command uploads no list`()
+        async throws
+    {
+        let definition = try folder.write(Self.issue, to: "issue.json")
+        let path = try folder.write(
+            "token,name\n\(Self.token(1)),Ada\n\(Self.token(2)),\n", to: "r.csv")
+        let create = ["campaigns", "create", definition, "--tokens-file", path, "--app", "demo", "--start"]
+        let dry = try await redis.run(create + ["--dry-run"])
+        #expect(
+            dry.status == 0
+                && dry.output
+                    == "demo: list readers would have 2 rows in 0 time zones\ndemo: campaign issue would be started\n",
+            "\(dry)")
+        #expect(try stored("readers") == nil && pages().isEmpty && state(of: "issue") == nil)
+
+        // A command that was killed after the upload has left the list.
+        let upload = try await redis.run("lists", "upload", path, "--name", "readers", "--app", "demo")
+        #expect(upload.status == 0, "\(upload)")
+        let list = try #require(try stored("readers"))
+        let result = try await redis.run(create)
+        #expect(
+            result.status == 0
+                && result.output
+                    == "demo: list readers has 2 rows in 0 time zones\ndemo: campaign issue started\n",
+            "\(result)")
+        #expect(try stored("readers") == list && state(of: "issue") == "scheduled")
+
+        // Another file, or other columns of the same file, are not the same list.
+        let other = try folder.write(
+            Self.issue.replacingOccurrences(of: "\"issue\"", with: "\"other\""), to: "o.json")
+        try await Self.expectKnown(
+            redis.run("campaigns", "create", other, "--tokens-file", path, "--lang-column", "name"))
+        _ = try folder.write("token\n\(Self.token(3))\n", to: "r.csv")
+        try await Self.expectKnown(redis.run("campaigns", "create", other, "--tokens-file", path))
+        #expect(try stored("readers") == list && state(of: "other") == nil)
+    }
+
+    private static func expectKnown(_ result: ProgramRun.Result) {
+        #expect(
+            result.status == 1 && result.error.contains("demo already has a list readers with 2 rows"),
+            "\(result)")
+    }
+
+    @Test func `a campaign whose list has refused rows stays a draft`() async throws {
+        let definition = try folder.write(Self.issue, to: "issue.json")
+        let path = try folder.write("token\n\(Self.token(1))\nxyz\n", to: "r.csv")
+        let result = try await redis.run(
+            "campaigns", "create", definition, "--tokens-file", path, "--app", "demo", "--start")
+        #expect(
+            result.status == 1
+                && result.output
+                    == "demo: list readers has 1 row in 0 time zones, 1 row refused (see \(path).refused)\ndemo: campaign issue created, and not started because rows were refused\n",
+            "\(result)")
+        #expect(try stored("readers")?.rows == 1 && state(of: "issue") == "draft")
+        let refused = try String(contentsOfFile: path + ".refused", encoding: .utf8)
+        #expect(refused.hasPrefix("token\n# line 3, token: "), "\(refused)")
+    }
+
+    @Test func `a file of tokens needs a definition that names its list`() async throws {
+        let definition = try folder.write(
+            #"{"id": "x", "segment": "all", "payload": {"aps": {}}}"#, to: "x.json")
+        let path = try folder.write("token\n\(Self.token(1))\n", to: "r.csv")
+        let segment = try await redis.run("campaigns", "create", definition, "--tokens-file", path)
+        #expect(
+            segment.status == 2 && segment.error.contains("needs a definition with \"list\""), "\(segment)")
+        let alone = try await redis.run("campaigns", "create", definition, "--zone-column", "tz")
+        #expect(alone.status == 2 && alone.error.contains("need --tokens-file"), "\(alone)")
+        let none = try await redis.run("campaigns", "create", definition, "--tokens-file", path + "x")
+        #expect(none.status == 2 && none.output.isEmpty, "\(none)")
+        #expect(try pages().isEmpty && state(of: "x") == nil)
+    }
 }

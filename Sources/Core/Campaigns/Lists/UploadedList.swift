@@ -57,14 +57,18 @@ package struct UploadedList: Equatable, Sendable {
     package var duplicates: Int
     /// The rows of the file that were not valid.
     package var refused: Int
+    /// A hash of the file and of the choice of its columns, with which a repeated command finds the list that it uploaded; nil if
+    /// it is unknown.
+    package let fingerprint: String?
 
     package init(
         name: String, version: String, state: State, by: String, at: Int64, expiresAt: Int64,
-        groups: [Group] = [], columns: [Column] = [], duplicates: Int = 0, refused: Int = 0
+        groups: [Group] = [], columns: [Column] = [], duplicates: Int = 0, refused: Int = 0,
+        fingerprint: String? = nil
     ) {
         (self.name, self.version, self.state, self.by) = (name, version, state, by)
         (self.at, self.expiresAt, self.groups, self.columns) = (at, expiresAt, groups, columns)
-        (self.duplicates, self.refused) = (duplicates, refused)
+        (self.duplicates, self.refused, self.fingerprint) = (duplicates, refused, fingerprint)
     }
 
     package var rows: Int { groups.reduce(0) { $0.adding(saturating: $1.rows) } }
@@ -82,6 +86,7 @@ extension UploadedList {
             text.member("expires_at", expiresAt)
             text.member("duplicates", duplicates)
             text.member("refused", refused)
+            if let fingerprint { text.member("fingerprint", fingerprint) }
             text.key("groups")
             text.array { text in
                 for group in groups {
@@ -126,7 +131,7 @@ extension UploadedList {
             name: name, version: version, state: state, by: tree["by"]?.text ?? "",
             at: number("at", of: tree), expiresAt: number("expires_at", of: tree), groups: groups,
             columns: columns, duplicates: Int(clamping: number("duplicates", of: tree)),
-            refused: Int(clamping: number("refused", of: tree)))
+            refused: Int(clamping: number("refused", of: tree)), fingerprint: tree["fingerprint"]?.text)
     }
 
     /// Whether a text can be the name of an upload, and so be in the key of a page.
