@@ -6,6 +6,7 @@ extension Checker {
         var before: [String: [String: Int]] = [:]
         var time: Int64 = 0
         var reported: Set<String> = []
+        let campaigns = Set(evidence.campaigns.map(\.id))
         for note in evidence.notes {
             // Redis may have lost data since the last observation, and job records may then have smaller counts than before. The
             // run may notice the restart of Redis later than an observation, so the checker compares time ranges.
@@ -15,7 +16,9 @@ extension Checker {
             guard let jobRecords = note.jobRecords else { continue }
             for (job, fields) in jobRecords {
                 let numbers = fields.compactMapValues { Int($0) }
-                if let fault = Self.fault(fields, numbers, before[job]) {
+                if let fault = Self.fault(fields, numbers, before[job])
+                    ?? Self.fault(ofAdding: numbers, before[job], isCampaign: campaigns.contains(job))
+                {
                     verdict.wrongSums += 1
                     // A wrong job record stays wrong, so the first complaint is enough.
                     if reported.insert(job).inserted {
@@ -42,7 +45,9 @@ extension Checker {
         let reasons = numbers.reduce(0) { $0 + ($1.key.hasPrefix("reason:") ? $1.value : 0) }
         let closed = outcomes.reduce(0) { $0 + n($1) }
         let open = ["in_flight", "delayed"].reduce(0) { $0 + n($1) }
-        if n("submitted") != n("accepted") + n("malformed") + n("duplicates") {
+        // While a campaign adds pushes, `adding` is 1, and `accepted` is 1 higher than the number of accepted pushes. So the job
+        // cannot finish.
+        if n("submitted") + n("adding") != n("accepted") + n("malformed") + n("duplicates") {
             return "submitted \(n("submitted")) is not accepted, malformed and duplicates"
         }
         if n("accepted") < closed + open {
@@ -55,11 +60,31 @@ extension Checker {
             return "\(fields["state"] ?? "no state") with \(closed) of \(n("accepted")) closed, \(open) open"
         }
         guard let before else { return nil }
-        for field in ["submitted", "accepted", "created_at"] where before[field] != numbers[field] {
+        let isAdding = before["adding"] == 1
+        for field in isAdding ? ["created_at"] : ["submitted", "accepted", "created_at"]
+        where before[field] != numbers[field] {
             return "\(field) was \(before[field] ?? 0), is \(n(field))"
         }
         for field in outcomes + ["maybe_duplicated"] where before[field] ?? 0 > n(field) {
             return "\(field) was \(before[field] ?? 0), is \(n(field))"
+        }
+        return nil
+    }
+
+    /// Returns how the field `adding` of a job record breaks a rule; nil if it breaks no rule.
+    private static func fault(
+        ofAdding numbers: [String: Int], _ before: [String: Int]?, isCampaign: Bool
+    ) -> String? {
+        let adding = numbers["adding"] ?? 0
+        guard adding == 0 || adding == 1 && isCampaign else { return "adding is \(adding)" }
+        guard let before else { return nil }
+        if before["adding"] == nil, adding == 1 { return "adding is 1 again" }
+        let (old, new) = (
+            (before["accepted"] ?? 0) - (before["adding"] ?? 0), (numbers["accepted"] ?? 0) - adding
+        )
+        if new < old { return "accepted was \(old) without adding, is \(new)" }
+        if numbers["submitted"] ?? 0 < before["submitted"] ?? 0 {
+            return "submitted was \(before["submitted"] ?? 0), is \(numbers["submitted"] ?? 0)"
         }
         return nil
     }

@@ -13,6 +13,7 @@ package struct Checker {
     package static func judge(_ evidence: Evidence, _ expectation: Expectation) -> Verdict {
         var checker = Checker(evidence, expectation)
         checker.checkLedgers()
+        checker.checkCampaigns()
         checker.checkPushes()
         checker.checkJobRecords()
         checker.checkEvents()

@@ -6,6 +6,7 @@ package struct Evidence: Sendable {
     package var gateway: [GatewayNote] = []
     /// The observations of the job records in order of time. The last observation is the end of the run.
     package var notes: [JobRecordsNote] = []
+    package var campaigns: [CampaignNote] = []
     /// The events in the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []
@@ -66,13 +67,17 @@ package struct GatewayNote: Equatable, Sendable {
     /// The response's status; 0 if the gateway sent no response.
     package var status: Int
     package var reason: String
+    /// A hash of the payload; empty if it is unknown.
+    package var payload: String
 
     /// Whether the gateway refused the stream before it read the request.
     package var isUnread: Bool { token.isEmpty && status == 0 && reason == "REFUSED_STREAM" }
 
     package init(
-        at: Int64, connection: Int, stream: Int, job: String, token: String, status: Int, reason: String
+        at: Int64, connection: Int, stream: Int, job: String, token: String, status: Int, reason: String,
+        payload: String = ""
     ) {
+        self.payload = payload
         (self.at, self.connection, self.stream) = (at, connection, stream)
         (self.job, self.token, self.status, self.reason) = (job, token, status, reason)
     }

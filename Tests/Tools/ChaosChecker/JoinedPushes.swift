@@ -29,11 +29,15 @@ struct JoinedPushes {
 
     private(set) var jobs: [String: Job] = [:]
 
+    /// For each campaign, the tokens of its audience.
+    private let audiences: [String: Set<String>]
+
     init(_ evidence: Evidence, _ verdict: inout Verdict) {
+        audiences = Dictionary(evidence.campaigns.map { ($0.id, Set($0.tokens)) }) { first, _ in first }
         addProducers(evidence, &verdict)
         addGateway(evidence, &verdict)
         for (id, jobRecord) in evidence.notes.last?.jobRecords ?? [:] {
-            if jobs[id] == nil {
+            if jobs[id] == nil, audiences[id] == nil {
                 verdict.complain(.accounting, "a record of job \(id), which no producer pushed")
             }
             jobs[id]?.jobRecord = jobRecord
@@ -75,7 +79,7 @@ struct JoinedPushes {
 
     private mutating func addGateway(_ evidence: Evidence, _ verdict: inout Verdict) {
         for (place, note) in evidence.gateway.enumerated() {
-            if note.isUnread { continue }
+            if note.isUnread || audiences[note.job]?.contains(note.token) == true { continue }
             guard jobs[note.job]?.pushes[note.token] != nil else {
                 verdict.unexpected += 1
                 verdict.complain(.unexpected, "token \(note.token) of job \(note.job): \(note.status)")

@@ -19,7 +19,9 @@ package struct Scenario: Sendable {
     }
 
     package static let all: [Scenario] =
-        (processes + redisTrouble + gatewayTrouble + poison + limits + network + orderly + [swizzle])
+        (processes + redisTrouble + gatewayTrouble + poison + limits + network + orderly + [
+            swizzle, campaigns,
+        ])
         .sorted { $0.number < $1.number }
 }
 

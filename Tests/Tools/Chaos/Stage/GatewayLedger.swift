@@ -12,6 +12,7 @@ enum GatewayLedger {
         var collapseId: String?
         var status: Int
         var reason: String?
+        var bodySha256: String?
     }
 
     /// Reads the file outside the loop, so that the loop is not blocked.
@@ -22,7 +23,8 @@ enum GatewayLedger {
             let line = try decoder.decode(Line.self, from: text)
             return GatewayNote(
                 at: line.time, connection: line.connection, stream: line.stream, job: line.collapseId ?? "",
-                token: line.token ?? "", status: line.status, reason: line.reason ?? "")
+                token: line.token ?? "", status: line.status, reason: line.reason ?? "",
+                payload: line.bodySha256 ?? "")
         }
     }
 }

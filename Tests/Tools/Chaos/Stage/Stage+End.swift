@@ -36,8 +36,16 @@ extension Stage {
         return false
     }
 
+    /// Whether all jobs are finished now.
+    func isIdle() async -> Bool {
+        guard let jobRecords = await observer.observe() else { return false }
+        return await isSettled(jobRecords)
+    }
+
     private func isSettled(_ jobRecords: [String: [String: String]]) async -> Bool {
-        guard jobRecords.values.allSatisfy({ $0["state"] == "finished" }) else { return false }
+        guard jobRecords.values.allSatisfy({ $0["state"] == "finished" }),
+            campaigns.allSatisfy({ jobRecords[$0.id] != nil })
+        else { return false }
         for note in producers.flatMap(\.notes) where note.kind == .accepted && jobRecords[note.job] == nil {
             if !expectation.rollBacks.contains(where: { $0.forgotten.contains(note.at) }) { return false }
         }
@@ -79,6 +87,8 @@ extension Stage {
         evidence.producers = producers.flatMap(\.notes)
         evidence.notes = observer.notes
         evidence.faults = faults
+        if !campaigns.isEmpty { _ = await readCampaigns() }
+        evidence.campaigns = campaigns
         evidence.gateway = try await GatewayLedger.read(gateway.ledgerFile)
         evidence.shards = TokenShards.of(evidence.gateway)
         let redis = try await PlainRedis(redis.socket)
@@ -106,7 +116,10 @@ extension Stage {
     /// The keys that still contain open pushes at the end, with their lengths.
     private func leftovers(_ redis: PlainRedis) async throws -> [String] {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
-        let open = ["taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states"]
+        let open = [
+            "taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states", "devices",
+            "campaigns",
+        ]
         var found = names.filter { name in
             open.contains { name.hasPrefix("{pushfarm:demo}:" + $0) } && !mayBePaused(name)
         }

@@ -27,6 +27,8 @@ import Transport
         /// Whether the app uses a certificate. A certificate needs no correct clock, and a provider token does.
         package var hasCertificate = false
         package var tokens = 4_000
+        /// Further environment variables of the hosts.
+        package var environment: [String: String] = [:]
         /// Whether the stage reads the job records every second.
         package var watches = true
 
@@ -51,9 +53,10 @@ import Transport
     package var mayPause = false
 
     var producers: [Producer] = []
+    var campaigns: [CampaignNote] = []
     var load: Load
     private(set) lazy var observer = Observer(app: "demo", redis: redis.socket) { [unowned self] in
-        producers.flatMap(\.jobs)
+        producers.flatMap(\.jobs) + campaigns.map(\.id)
     }
     private var flow: Task<Void, Never>?
     /// The number of commands run so far.
@@ -107,7 +110,7 @@ import Transport
             "PUSHFARM_FAILPOINTS": options.failpoints.joined(separator: ","),
             "PUSHFARM_FAILPOINTS_FOLDER": options.failpoints.isEmpty ? "" : folder.path + "/failures",
             "PUSHFARM_FAILPOINTS_CLOCK": hosts.isEmpty ? jumps.joined(separator: ",") : "",
-        ].filter { !$0.value.isEmpty }
+        ].filter { !$0.value.isEmpty }.merging(options.environment) { $1 }
         hosts.append(
             try Host(name, folder: folder.path, environment: environment, limit: options.limit))
     }
