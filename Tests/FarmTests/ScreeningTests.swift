@@ -74,6 +74,45 @@ import Testing
             ).status == 0)
     }
 
+    @Test func `the tokens of a segment are screened, and an interrupted screening keeps its tokens`()
+        async throws
+    {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let sandbox = Tokens.make(10, start: "5a5a", seed: 44)
+        func input(_ token: String, _ more: String) -> String {
+            #"{"id":"\#(token)","token":"\#(token)"\#(more)}"#
+        }
+        let others = Self.good.suffix(100)
+        try farm.push(
+            devices: Self.all.map { input($0, others.contains($0) ? "" : #","tags":["old"]"#) }
+                + sandbox.map { input($0, #","tags":["old"],"environment":"sandbox""#) })
+        try await farm.devicesFinished()
+        let screening = try Screening(farm, [])
+        // A file with other tokens is not replaced.
+        try "\(sandbox[0])\n".write(toFile: screening.file, atomically: true, encoding: .utf8)
+        let refused = try await farm.run(
+            "screen", "--tokens-file", screening.file, "--segment", "tag:old", "--app", "demo")
+        #expect(refused.status == 2 && refused.error.contains("has no tokens of this segment"), "\(refused)")
+
+        let first = try await screening.run("--segment", "tag:old", "--start-over", "--rate", "5000")
+        #expect(first.jobRecord.good == 500 && first.jobRecord.invalid == 40, "\(first)")
+        #expect(first.jobRecord.malformed == 0 && first.jobRecord.submitted == 540)
+        #expect(screening.tokens("good") == Self.good.dropLast(100).sorted())
+        #expect(screening.tokens("invalid") == (Self.bad + Self.gone).sorted())
+        try screening.expectOnceAtTheGateway(Self.all.filter { !others.contains($0) })
+
+        // The screening has a progress file, so the same command reads the same tokens, though the segment has new devices.
+        try farm.push(devices: [input(others.first ?? "", #","tags":["old"]"#)])
+        try await farm.devicesFinished()
+        let second = try await screening.run("--segment", "tag:old")
+        #expect(second.jobRecord == first.jobRecord)
+        let wrong = try await farm.run([
+            "screen", "--tokens-file", "x", "--segment", "tag:(", "--app", "demo",
+        ])
+        #expect(wrong.status == 2 && !wrong.error.isEmpty, "\(wrong)")
+    }
+
     @Test func `a list of mostly invalid tokens is screened completely, and no app is paused`() async throws {
         let farm = try await Farm()
         let bad = Tokens.make(1_800, start: "bad00000", seed: 31)

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLoop
 import FarmConfiguration
 import RedisClient
+import Segments
 import StoreProtocol
 
 struct ScreenCommand: ParsableCommand {
@@ -12,12 +13,16 @@ struct ScreenCommand: ParsableCommand {
             Example:
               pushfarm screen --app demo --tokens-file all.txt --rate 2000
               pushfarm push --app demo --tokens-file all.txt.good --alert "Hello"
+              pushfarm screen --app demo --segment 'tag:old' --tokens-file old.txt
 
             The command sends each token one silent push, which shows nothing on the
             device. The command writes the results to three files, named after the FILE of
             --tokens-file. FILE.good gets the tokens that the gateway accepts. FILE.invalid
             gets the invalid tokens with reason and time. FILE.rest gets the tokens that
             the screening could not decide.
+
+            With --segment, the command first writes the tokens of the segment's stored
+            devices to FILE.
 
             After Control-C, "kill -9" or an outage of Redis, run the same command again.
             The command then continues, and repeats no push that has an outcome. The exit
@@ -34,6 +39,12 @@ struct ScreenCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("A file with one token on each line.", valueName: "file"))
     var tokensFile: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The devices whose tokens are written to the file: an expression, or the name of a saved segment.",
+            valueName: "segment"))
+    var segment: String?
 
     @Option(reads: ArgumentHelp("The number of pushes per second.", valueName: "n"))
     var rate = 500
@@ -62,7 +73,9 @@ struct ScreenCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let app = try configuration.chosenApp(app)
-        let survey = try TokenSurvey.of(tokensFile)
+        if let segment, !ChosenSegment.isName(segment) { _ = try SegmentExpression(reading: segment) }
+        // A file that cannot be read is reported before a connection is made.
+        let survey = segment == nil ? try TokenSurvey.of(tokensFile) : nil
         try Loop.run { @Loop in
             let end = EndSignal()
             let client = try await FarmClient.connect(configuration)
@@ -72,16 +85,21 @@ struct ScreenCommand: ParsableCommand {
     }
 
     @Loop private func screen(
-        _ survey: TokenSurvey, _ app: String, _ client: FarmClient, until end: EndSignal
+        _ known: TokenSurvey?, _ app: String, _ client: FarmClient, until end: EndSignal
     ) async throws {
         try await client.mustHave(app: app)
+        let paths = ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest)
+        if let segment {
+            try await SegmentTokens(client: client, app: app, segment: segment, path: tokensFile).prepare(
+                isResumed: TextFile.exists(paths.progress), startOver: startOver)
+        }
+        let survey = if let known { known } else { try TokenSurvey.of(tokensFile) }
         let limit = client.configuration.app(named: app)?.maxTokens ?? Int.max
         let last = try await client.entries(of: .events(app), .latest, count: 1).first?.id ?? .first
         let fresh = ScreeningRecord(
             app: app, run: String(UInt64.random(in: .min ... .max), radix: 36),
             fingerprint: survey.fingerprint, chunk: ScreeningPace.chunk(rate: rate, limit: limit),
             since: last.description)
-        let paths = ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest)
         let run = ScreeningRun(
             client: client, plan: .init(app: app, rate: rate, timeout: timeout.duration), survey: survey,
             files: try ScreeningFiles(paths, fresh: fresh, startOver: startOver),
