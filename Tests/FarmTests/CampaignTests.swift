@@ -1,6 +1,8 @@
 import Campaigns
 import FarmHarness
 import Foundation
+import OpenSSL
+import PushModel
 import StoreProtocol
 import Testing
 
@@ -42,6 +44,22 @@ import Testing
         let finished = try await farm.event("campaign.finished")
         #expect(finished["accepted"] == "1000" && finished["state"] == "finished")
         #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
+    @Test func `a test sends the message to the named devices first, with their values`() async throws {
+        let farm = try await Self.farm(tokens: Array(Self.tokens.prefix(20)))
+        let file = try farm.folder.write(Self.definition("c", #""segment":"all""#), to: "c.json")
+        let result = try await farm.run(
+            "campaigns", "test", file, "--devices", "d-3,d-7", "--app", "demo", "--wait")
+        #expect(result.status == 0, "\(result)")
+        let lines = try farm.gateway.ledger().lines
+        #expect(Set(lines.compactMap(\.token)) == [Self.tokens[3], Self.tokens[7]] && lines.count == 2)
+        for line in lines {
+            let id = line.token == Self.tokens[3] ? "d-3" : "d-7"
+            let payload = Array(#"{"aps":{"alert":"\#(id)"}}"#.utf8)
+            #expect(line.bodySha256 == Hexadecimal.text(of: SHA256.hash(payload)))
+        }
+        #expect(try farm.campaign("c") == nil)
     }
 
     @Test func `kills of the intake in a campaign neither repeat nor lose a push`() async throws {

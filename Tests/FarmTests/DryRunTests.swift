@@ -160,6 +160,8 @@ private final class DryRunFarm {
         _ = try await farm.ready()
         let redis = try farm.redis.client()
         try farm.gateway.control("answer 400 reason=PayloadTooLarge")
+        try farm.push(devices: [#"{"id":"d-1","token":"\#(token)"}"#])
+        try await farm.devicesFinished()
         try farm.push([Job(id: "dead", tokens: Tokens.make(3))])
         _ = try await farm.finished("dead")
         try farm.gateway.control("calm")
@@ -268,7 +270,7 @@ private final class DryRunFarm {
             "token": [token], "rate": ["7/s", "default"], "workers": ["1", "+1"], "level": ["critical"],
             "id": ids, "ids": ids, "name": ["fans"], "expression": ["tag:sport"],
             "file": ["devices.ndjson", "new.json"].map { farm.folder.path + "/" + $0 },
-            "campaign": ["draft", "started"],
+            "campaign": ["draft", "started"], "file|id": ["draft"],
         ]
         guard let words = known[argument.valueName ?? ""] else {
             throw Unknown(
@@ -297,7 +299,10 @@ private final class DryRunFarm {
         }
         for option in command.options where !option.isOptional {
             let name = option.names?.first?.name ?? ""
-            let words = ["app": "demo", "host": "here", "name": "new", "unseen": "9d", "user": "u-7"]
+            let words = [
+                "app": "demo", "devices": "d-1", "host": "here", "name": "new", "unseen": "9d",
+                "user": "u-7",
+            ]
             guard let word = words[name] else {
                 throw Unknown(
                     description: "\(command.path): no word is known for --\(name); add one to the table")

@@ -16,8 +16,9 @@ struct CampaignsCommand: ParsableCommand {
               pushfarm campaigns show ed-2026-11-24
             """,
         subcommands: [
-            CampaignsCreateCommand.self, CampaignsPlanCommand.self, CampaignsStartCommand.self,
-            CampaignsPauseCommand.self, CampaignsResumeCommand.self, CampaignsCancelCommand.self,
+            CampaignsCreateCommand.self, CampaignsPlanCommand.self, CampaignsTestCommand.self,
+            CampaignsStartCommand.self, CampaignsPauseCommand.self, CampaignsResumeCommand.self,
+            CampaignsCancelCommand.self,
             CampaignsRateCommand.self, CampaignsShowCommand.self, CampaignsListCommand.self,
         ])
 }

@@ -53,25 +53,12 @@ struct CampaignsPlanCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let zones = CampaignZones()
-        let app: String
-        let campaign: Campaign
-        var rate: Double?
-        if source == "-" || TextFile.exists(source) {
-            app = try await client.chosenApp(self.app)
-            campaign = try CampaignFile.read(source, app: app, client.configuration.app(named: app), zones)
-                .campaign
-        } else {
-            let choice = try CampaignChoice.parse([source] + (self.app.map { ["--app", $0] } ?? []))
-            let stored = try await client.campaign(choice)
-            (app, rate) = (stored.app, stored.record.rate)
-            try zones.check()
-            campaign = try stored.definition(zones)
-        }
-        let outcome = try await CampaignPlanner(client: client, app: app, zones: zones).plan(
-            campaign, rate: rate)
-        let warnings = try await warnings(campaign, outcome.plan, app, client)
+        let chosen = try await CampaignSource.find(source, app: app, zones, client)
+        let outcome = try await CampaignPlanner(client: client, app: chosen.app, zones: zones).plan(
+            chosen.campaign, rate: chosen.rate)
+        let warnings = try await warnings(chosen.campaign, outcome.plan, chosen.app, client)
         let report = CampaignPlanReport(
-            app: app, campaign: campaign, outcome: outcome, zones: zones, requests: requests,
+            app: chosen.app, campaign: chosen.campaign, outcome: outcome, zones: zones, requests: requests,
             warnings: warnings)
         console.show(report.json, report.text(console.style))
     }

@@ -84,6 +84,15 @@ struct CampaignJobTests {
         #expect(text.contains(#""lang":"v2"},{"token":"01"#) && !text.contains("\"de\""))
     }
 
+    @Test func `a job of its own has another id, and may name devices`() throws {
+        let campaign = try campaign(
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":\"{{id}}\"}},\"repeat\":{\"every\":\"25m\"}}")
+        let device = CampaignDevice(id: "d\"1", values: [("id", .text("x"))])
+        let job = try parse(CampaignJob(campaign, id: "ed-1", job: "test").text(for: [device]))
+        #expect(job.id == "test" && job.options.collapseID == "ed-1")
+        #expect(job.recipients?.names == ["d\"1"])
+    }
+
     static let faults: [(text: String, field: String, at: String, reason: String)] = [
         (
             "{\"segment\":\"a\",\"payload\":{\"aps\":{}},\"priority\":7}", "priority", "7",

@@ -189,9 +189,12 @@ import Testing
         let other = try folder.write(
             Self.issue.replacingOccurrences(of: "\"issue\"", with: "\"other\""), to: "o.json")
         try await Self.expectKnown(
-            redis.run("campaigns", "create", other, "--tokens-file", path, "--lang-column", "name"))
+            redis.run(
+                "campaigns", "create", other, "--tokens-file", path, "--lang-column", "name", "--app", "demo")
+        )
         _ = try folder.write("token\n\(Self.token(3))\n", to: "r.csv")
-        try await Self.expectKnown(redis.run("campaigns", "create", other, "--tokens-file", path))
+        try await Self.expectKnown(
+            redis.run("campaigns", "create", other, "--tokens-file", path, "--app", "demo"))
         #expect(try stored("readers") == list && state(of: "other") == nil)
     }
 
@@ -220,7 +223,8 @@ import Testing
         let definition = try folder.write(
             #"{"id": "x", "segment": "all", "payload": {"aps": {}}}"#, to: "x.json")
         let path = try folder.write("token\n\(Self.token(1))\n", to: "r.csv")
-        let segment = try await redis.run("campaigns", "create", definition, "--tokens-file", path)
+        let segment = try await redis.run(
+            "campaigns", "create", definition, "--tokens-file", path, "--app", "demo")
         #expect(
             segment.status == 2 && segment.error.contains("needs a definition with \"list\""), "\(segment)")
         let alone = try await redis.run("campaigns", "create", definition, "--zone-column", "tz")

@@ -20,9 +20,14 @@ package struct CampaignJob: Sendable {
 
     private let campaign: Campaign
     private let id: String
+    private let job: String
 
-    /// - Parameter id: the id of the campaign, which is also the id of its job.
-    package init(_ campaign: Campaign, id: String) { (self.campaign, self.id) = (campaign, id) }
+    /// - Parameters:
+    ///   - id: the id of the campaign.
+    ///   - job: the id of the job; nil for the job of the campaign, which has the campaign's id.
+    package init(_ campaign: Campaign, id: String, job: String? = nil) {
+        (self.campaign, self.id, self.job) = (campaign, id, job ?? id)
+    }
 
     /// Returns the text of a job for some devices.
     ///
@@ -40,7 +45,7 @@ package struct CampaignJob: Sendable {
         let content = campaign.content
         var job = WrittenJob(definition: campaign.definition)
         job.text.beginObject()
-        job.text.member("id", id)
+        job.text.member("id", self.job)
         if isFallback, let fallback = content.fallback {
             job.copy(.payload, fallback)
         } else if content.variants.isEmpty {
@@ -82,7 +87,10 @@ package struct CampaignJob: Sendable {
 
     private static func write(_ device: CampaignDevice.Stored, hasLanguages: Bool, _ text: inout JSONText) {
         text.object { push in
-            push.member("token", Hexadecimal.text(of: device.token))
+            switch device.address {
+            case .token(let token): push.member("token", Hexadecimal.text(of: token))
+            case .id(let id): push.member("device", id)
+            }
             if hasLanguages, let lang = device.lang { push.member("lang", lang) }
             guard !device.values.isEmpty else { return }
             push.member(

@@ -19,11 +19,6 @@ import StoreProtocol
     /// The series whose results the campaign's variants use; nil for no series.
     let series: String?
 
-    /// Returns the attributes that a campaign's pushes contain: none if no payload has a placeholder.
-    static func attributes(of campaign: Campaign) -> [String] {
-        campaign.definition.contains("{{".utf8) ? CampaignDevice.attributes : []
-    }
-
     /// The result of a step's preparation.
     enum Result {
         /// No device needs the push, so nothing must be stored.
@@ -164,23 +159,6 @@ import StoreProtocol
         return await services.working {
             StepPushes(
                 devices, of: campaign, id: id, rules: rules, isFallback: send.isFallback, expiry: send.expiry)
-        }
-    }
-}
-
-extension DeviceRecord {
-    /// The value of an attribute that payloads may use, by its name in ``CampaignDevice/attributes``.
-    fileprivate func value(ofAttribute name: String) -> String? {
-        switch name {
-        case "id": id
-        case "user": user
-        case "platform": platform
-        case "lang": lang
-        case "zone": zone
-        case "app": app
-        case "os": os
-        case "model": model
-        default: nil
         }
     }
 }

@@ -47,7 +47,7 @@ import StoreProtocol
         self.log = log
         campaign = try CampaignParser(zones: services.zones.find).parse(record.definition)
             .divided(by: TimeFactor.current)
-        attributes = CampaignStep.attributes(of: campaign)
+        attributes = campaign.attributes
         step = record.step
         skipped = SkippedDevices(campaign: id)
         starting = CampaignStart(services, id, campaign)
