@@ -18,4 +18,16 @@ import Testing
         #expect(outcome.complaints.contains { $0.contains("job forged") })
         #expect(outcome.folder != nil)
     }
+
+    @Test func `a chaos run finds the pushes that a campaign repeats`() async throws {
+        let outcome = try await onLoop {
+            let keep = FileManager.default.temporaryDirectory.path + "/pf-campaign-sabotage"
+            defer { try? FileManager.default.removeItem(atPath: keep) }
+            return await ChaosRun(seed: 1, scale: .short, keep: keep).play(.campaignSabotage)
+        }
+        #expect(outcome.verdict.duplicates > 100 && outcome.verdict.lost == 0)
+        let repeated = " of campaign forgetful, whose job record allows 0"
+        #expect(outcome.complaints.contains { $0.hasPrefix("duplicated: ") && $0.hasSuffix(repeated) })
+        #expect(outcome.complaints.contains { $0.hasPrefix("accounting: campaign forgetful has accepted") })
+    }
 }

@@ -1,3 +1,4 @@
+import ChaosChecker
 import EventLoop
 import FarmHarness
 import Foundation
@@ -27,5 +28,25 @@ extension Scenario {
                 }
             }
         }
+    }
+
+    /// Removes the bits of the devices that got a campaign's push, and kills the intake. So the next intake repeats these pushes.
+    package static let campaignSabotage = Scenario(0, "sabotage of a campaign") { stage in
+        let tokens = Tokens.make(400, start: "c0", seed: 1)
+        try await stage.register(tokens[...])
+        try await stage.registered()
+        try await stage.start(CampaignNote(id: "forgetful", tokens: tokens, rounds: 1), #""rate":150"#)
+        try await eventually("the campaign has sent some pushes") {
+            let accepted = try stage.runInRedis("HGET", "{pushfarm:demo}:campaign:forgetful", "accepted")
+            return (accepted.text.flatMap { Int($0) } ?? 0) > 150
+        }
+        guard let intake = stage.hosts[0].pids(.intake).first else { throw Overdue(description: "no intake") }
+        // A stopped intake cannot write the bits again.
+        kill(intake, SIGSTOP)
+        for key in try stage.runInRedis("KEYS", "{pushfarm:demo}:sent:*").array?.compactMap(\.text) ?? [] {
+            try stage.runInRedis("DEL", key)
+        }
+        kill(intake, SIGKILL)
+        try await eventually("the campaign has ended", within: .seconds(60)) { await stage.readCampaigns() }
     }
 }
