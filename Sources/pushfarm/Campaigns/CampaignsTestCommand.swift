@@ -43,6 +43,9 @@ struct CampaignsTestCommand: FarmCommand {
     @Flag(help: "Sends the payload of fallback, which the last round has.")
     var fallback = false
 
+    @Option(help: ArgumentHelp("The variant, if the campaign has variants.", valueName: "name"))
+    var variant: String?
+
     @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 60)
 
@@ -66,8 +69,12 @@ struct CampaignsTestCommand: FarmCommand {
             throw CommandFailure.usage("the campaign has no \"fallback\"")
         }
         let id = JobDraft.freshID()
+        var recipients = try await recipients(of: chosen, client)
+        if let index = try variant(of: chosen.campaign) {
+            recipients = recipients.map { $0.with(variant: index) }
+        }
         let job = CampaignJob(chosen.campaign, id: chosen.id ?? id, job: id).text(
-            for: try await recipients(of: chosen, client), isFallback: fallback)
+            for: recipients, isFallback: fallback)
         try check(job, chosen.app, client)
         if !dryRun {
             let submitter = JobSubmitter(client: client, app: chosen.app, timeout: timeout.duration)
@@ -84,6 +91,18 @@ struct CampaignsTestCommand: FarmCommand {
                 "app": .string(chosen.app), "id": .string(id), "devices": .number(devices.count),
                 "dry_run": .bool(dryRun), "job": .verbatim(text),
             ]), (dryRun ? text : id) + "\n")
+    }
+
+    /// The index of the variant that `--variant` names; nil if the campaign has no variants.
+    private func variant(of campaign: Campaign) throws(CommandFailure) -> Int? {
+        guard let names = campaign.variants?.names else {
+            guard variant == nil else { throw .usage("the campaign has no \"variants\"") }
+            return nil
+        }
+        guard let variant, let index = names.firstIndex(of: variant) else {
+            throw .usage("--variant must be one of the campaign's variants: \(names.joined(separator: ", "))")
+        }
+        return index
     }
 
     /// Reads the devices of `--devices`, in their order.

@@ -46,8 +46,8 @@ package enum CampaignDevice: Hashable, Sendable {
     /// The device with the payload of a variant, 0 or more. A row of an uploaded list has no variants.
     package func with(variant index: Int) -> CampaignDevice {
         guard case .stored(let device) = self else { return self }
-        return CampaignDevice(
-            token: device.token, lang: CampaignVariants.language(ofVariant: index), values: device.values)
+        let lang = CampaignVariants.language(ofVariant: index)
+        return .stored(Stored(address: device.address, lang: lang, values: device.values))
     }
 
     /// The attributes of a stored device that a payload may use as placeholders, in order: `{{user}}`, `{{platform}}` and so on.

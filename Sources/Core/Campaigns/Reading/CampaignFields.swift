@@ -54,7 +54,9 @@ struct CampaignFields {
         try exclude(.segment, .list)
         if let list = try name(.list) {
             // These fields need the ids of devices.
-            for field in [CampaignField.category, .caps, .quiet, .merge, .variants] { try exclude(.list, field) }
+            for field in [CampaignField.category, .caps, .quiet, .merge, .variants] {
+                try exclude(.list, field)
+            }
             return .list(list)
         }
         guard let segment = self[.segment] else {
