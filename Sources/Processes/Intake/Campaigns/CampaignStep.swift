@@ -119,7 +119,9 @@ import StoreProtocol
         if case .list(let list) = audience {
             let rows = try await services.audience.lists.rows(ordinals, of: chunk, in: list)
             return rows?.map { row in
-                (row.map { .push(.row($0)) } ?? .unsendable("the row of the list cannot be read"), nil)
+                let device: StepPushes.Device =
+                    if let row { .push(.row(row)) } else { .unsendable("the row of the list cannot be read") }
+                return (device, nil)
             }
         }
         let page = try await services.audience.devices(ordinals, of: chunk)
