@@ -188,6 +188,12 @@ import Testing
         for number in 400..<600 { #expect(deliveries[Self.tokens[number]] == 3, "d-\(number)") }
         for number in 0..<400 { #expect(1...2 ~= deliveries[Self.tokens[number]] ?? 0, "d-\(number)") }
         #expect(try farm.events("done.refused").map { $0["campaign"] } == ["no such campaign"])
+        let shown = try await farm.run("campaigns", "show", "c", "--by", "round", "--json")
+        let rows = shown.output.replacing(" ", with: "").replacing("\n", with: "")
+        #expect(rows.contains(#"{"name":"1","sent":600,"done":400,"#), "\(shown.output)")
+        #expect(rows.contains(#"{"name":"3","sent":200,"done":0,"#))
+        let zones = try await farm.run("campaigns", "show", "c", "--by", "zone", "--json")
+        #expect(zones.output.replacing(" ", with: "").contains(#""name":"(other)","sent":600,"done":400"#))
     }
 
     @Test func `the farm's Redis user has the rights that a campaign needs`() async throws {

@@ -15,6 +15,10 @@ struct CampaignReport: Sendable {
     let isBeingCancelled: Bool
     /// When the next run of a recurring campaign is due; nil for a campaign that does not recur.
     var nextRun: UTCTime?
+    /// About how many milliseconds the present stage still takes in all zones that send now; nil if no zone sends.
+    var remaining: Int64?
+    /// Sent and done devices by an attribute; nil if the command does not ask for them.
+    var breakdown: CampaignBreakdown?
     /// The results of the variants; nil for a campaign without variants.
     var variants: CampaignVariantReport?
 
@@ -50,7 +54,8 @@ struct CampaignReport: Sendable {
         text += record.reason.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
         if let nextRun { text += "\nnext run \(Timestamp(milliseconds: nextRun.milliseconds))" }
         text += record.lastRun.map { "\nlast run \(PlainText.of($0.id))" } ?? ""
-        return text + "\n" + facts(style) + rounds(style) + (variants?.text(style) ?? "") + groups(style)
+        return text + "\n" + facts(style) + rounds(style) + (variants?.text(style) ?? "")
+            + (breakdown?.text(style) ?? "") + groups(style)
     }
 
     private func facts(_ style: TextStyle) -> String {
@@ -70,7 +75,8 @@ struct CampaignReport: Sendable {
             table.add("open", job.queued + job.inFlight + job.delayed)
         }
         let rate = record.rate.map { "rate limit \(Figures.perTime($0))\n" } ?? ""
-        return table.text(style) + rate
+        let remaining = remaining.map { "about \(Figures.time(.milliseconds($0))) remain\n" } ?? ""
+        return table.text(style) + rate + remaining
     }
 
     private func rounds(_ style: TextStyle) -> String {
@@ -118,7 +124,8 @@ struct CampaignReport: Sendable {
             "waits_for_resume": .bool(isWaitingForResume),
             "created_at": .number(record.createdAt), "created_by": .text(record.createdBy),
             "started_at": .whole(record.startedAt), "finished_at": .whole(record.finishedAt),
-            "reason": .text(record.reason), "rate": record.rate.map { .decimal($0) } ?? .null,
+            "reason": .text(record.reason), "remaining_ms": .whole(remaining),
+            "rate": record.rate.map { .decimal($0) } ?? .null,
             "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
             "capped": .number(counts.total(.capped)), "excluded": .number(counts.total(.excluded)),
             "unsendable": .number(counts.total(.unsendable)), "done": .number(record.done),
@@ -129,7 +136,7 @@ struct CampaignReport: Sendable {
                             .init(name: kind.rawValue, value: .number(counts[kind, round]))
                         })
                 }),
-            "variants": variants?.json ?? .null,
+            "variants": variants?.json ?? .null, "breakdown": breakdown?.json ?? .null,
             "groups": .array((record.progress?.groups ?? []).map(\.json)), "job": job?.json ?? .null,
         ])
     }
@@ -172,6 +179,10 @@ extension FarmClient {
         var report = CampaignReport(
             stored: stored, job: job, pause: pause?.words,
             isBeingCancelled: cancels.contains { $0.text == stored.id })
+        if stored.record.state == .running, let groups = stored.record.progress?.groups {
+            let now = UTCTime(milliseconds: try await clock().clampedMilliseconds)
+            report.remaining = groups.compactMap { $0.remaining(at: now) }.max()
+        }
         if stored.record.state == .scheduled, let runs = try stored.runs() {
             report.nextRun = runs.next(after: UTCTime(milliseconds: try await clock().clampedMilliseconds))
         }

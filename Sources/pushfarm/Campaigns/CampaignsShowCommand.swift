@@ -14,15 +14,25 @@ struct CampaignsShowCommand: FarmCommand {
             Example:
               pushfarm campaigns show ed-2026-11-24
               pushfarm campaigns show ed-2026-11-24 --app demo --json
+              pushfarm campaigns show ed-2026-11-24 --by zone
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var choice: CampaignChoice
 
+    @Option(
+        help: ArgumentHelp(
+            "Divides sent and done devices by zone, platform, model, os, lang, tag, cohort or round.",
+            valueName: "what"))
+    var by: CampaignBreakdown.Dimension?
+
     func run(_ client: FarmClient, _ console: Console) async throws {
         let stored = try await client.campaign(choice)
         var report = try await client.report(of: stored)
         report.variants = try await client.variantReport(of: stored)
+        if let by {
+            report.breakdown = try await CampaignBreakdownReader(client: client, stored: stored).read(by: by)
+        }
         console.show(report.json, report.text(console.style))
     }
 }
