@@ -81,6 +81,11 @@ struct CampaignBreakdown: Sendable {
     ) async throws(CommandFailure) -> CampaignBreakdown {
         let record = stored.record
         let cohorts = dimension == .cohort ? try cohortCells() : nil
+        if dimension.attribute != nil, record.definition.contains("\"list\"".utf8),
+            case .list = try definition().audience
+        {
+            throw .failed("rows of a list have no \(dimension.rawValue) here; use --by cohort or --by round")
+        }
         var registry: (reader: RegistryReader, states: [PartitionState])?
         if dimension.attribute != nil {
             let reader = try await client.registry(of: stored.app)
@@ -138,11 +143,15 @@ struct CampaignBreakdown: Sendable {
         counts[name] = (old.sent + sent.count, old.done + both.count)
     }
 
-    /// The cells of the campaign's cohorts, without its stages.
-    private func cohortCells() throws(CommandFailure) -> AudienceCells {
+    private func definition() throws(CommandFailure) -> Campaign {
         let zones = CampaignZones()
         try zones.check()
-        let campaign = try stored.definition(zones)
+        return try stored.definition(zones)
+    }
+
+    /// The cells of the campaign's cohorts, without its stages.
+    private func cohortCells() throws(CommandFailure) -> AudienceCells {
+        let campaign = try definition()
         return AudienceCells(campaign.schedule, salt: campaign.salt(id: stored.id), round: 2)
     }
 
