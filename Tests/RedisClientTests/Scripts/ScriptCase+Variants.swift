@@ -66,7 +66,7 @@ extension StoreFixture {
     fileprivate func variantStep() -> ExtendJob {
         var request = campaignStep(1)
         request.counts += [("pulls:a", 2), ("pulls:@holdout", 1)]
-        request.strings.append(("assigned:c:00:0", [0, 1, 1]))
+        request.strings.append(.init(key: "assigned:c:00:0", bytes: [0, 1, 1]))
         return request
     }
 }
