@@ -10,10 +10,10 @@ struct CampaignsPlanCommand: FarmCommand {
         abstract: "Shows when a campaign would send to how many devices.",
         discussion: """
             Counts the devices of the audience by zone and platform, and computes the
-            first and the last push, the rate, the rounds, and the load on your own API. Also
-            counts the devices that caps and quiet hours exclude now.
-            Nothing is sent or stored. The argument is the file of a definition, - for
-            standard input, or the id of a campaign that was created.
+            first and the last push, the rate, the rounds, and the load on your own API.
+            Caps and quiet hours may exclude devices: the command counts those that they
+            exclude now. Nothing is sent or stored. The argument is the file of a
+            definition, - for standard input, or the id of a campaign that was created.
 
             For variants, the plan warns if most devices would have their push before the
             first rewards arrive.
