@@ -144,27 +144,3 @@ import Testing
         #expect(try await farm.finishedCampaign("alert").counts[.accepted, 1] == tokens.count)
     }
 }
-
-extension Farm {
-    /// Pushes a campaign as a producer does.
-    fileprivate func push(campaign: String) throws {
-        try redis.client().run("RPUSH", "{pushfarm:demo}:campaigns", campaign)
-    }
-
-    /// The record of a campaign; nil if there is none.
-    fileprivate func campaign(_ id: String) throws -> CampaignRecord? {
-        let pairs = try redis.client().run("HGETALL", "{pushfarm:demo}:campaign:\(id)").pairs
-        guard !pairs.isEmpty else { return nil }
-        return CampaignRecord(
-            fields: Dictionary(
-                pairs.map { ($0.name.text ?? "", $0.value.bytes ?? []) },
-                uniquingKeysWith: { first, _ in first }))
-    }
-
-    /// Waits until a campaign adds no more pushes, and returns its record.
-    fileprivate func finishedCampaign(_ id: String) async throws -> CampaignRecord {
-        try await eventually("the campaign \(id) is over") {
-            try campaign(id).flatMap { $0.state?.isFinal == true ? $0 : nil }
-        }
-    }
-}
