@@ -167,8 +167,7 @@ struct CampaignParserTests {
 
     /// Fields that this version does not support, with the text of the error.
     static let unsupported: [(fields: String, field: String, text: String)] = [
-        ("\"merge\":\"m\",\"merge_priority\":3", "merge", "\"merge\" is not supported yet"),
-        ("\"cron\":\"30 5 * * mon-sat\"", "cron", "\"cron\" is not supported yet"),
+        ("\"merge\":\"m\",\"merge_priority\":3", "merge", "\"merge\" is not supported yet")
     ]
 
     @Test(arguments: unsupported.indices) func `refuses fields that are not supported yet by name`(index: Int)
