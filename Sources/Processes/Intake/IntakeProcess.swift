@@ -118,7 +118,8 @@ package import Supervision
         let former = devices[setup.name]
         let registry = RegistryWriter(app: setup.name, connection: connection, log: log)
         let runner = campaigns[setup.name]
-        let writer = RegistryDeviceWriter(registry) { [weak runner] in runner?.earliestStart ?? 0 }
+        let writer = RegistryDeviceWriter(registry) { [weak runner] in runner?.allowsReuseOfOrdinals ?? false
+        }
         let intake = DeviceIntake(
             context, app: setup.name, rules: DeviceInputRules(setup), writer: writer)
         devices[setup.name] = intake

@@ -94,10 +94,10 @@ struct KillCommand: ParsableCommand {
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Stops workers whose coordinator has exited.",
+        abstract: "Kills workers whose coordinator has exited.",
         discussion: """
             A worker whose coordinator has exited exits by itself within seconds, unless a
-            signal or a debugger has stopped it. This command stops such a worker. The
+            signal or a debugger has stopped it. This command kills such a worker. The
             worker's batches are already back in the queues. No data is deleted.
 
             Example:

@@ -24,12 +24,11 @@ import StoreProtocol
     private let watcher: InboxWatcher<AwaitInput>
     private let work: LeasedTask
     private var services: CampaignServices?
-    /// When the first of the running campaigns started, in Unix seconds, less a minute for clocks that differ. The largest number
-    /// if no campaign runs; 0 while this process does not know the campaigns.
+    /// Whether no campaign runs; false while this process does not know the campaigns.
     ///
-    /// A campaign stores for each ordinal whether the device is done with a round. So until the campaign ends, no new device may
-    /// get the ordinal of a device that was removed after the campaign's start.
-    private(set) var earliestStart: Int64 = 0
+    /// A campaign knows a device only by its ordinal, and its audience is the ordinals below the highest ordinal at its start. So
+    /// while a campaign runs, a new device must not get a free ordinal: it would take the place of a removed device.
+    private(set) var allowsReuseOfOrdinals = false
 
     /// - Parameter registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
     init(
@@ -83,7 +82,7 @@ import StoreProtocol
         watch.cancel()
         watcher.close()
         await watch.value
-        (services, earliestStart) = (nil, 0)
+        (services, allowsReuseOfOrdinals) = (nil, false)
         try result.get()
     }
 
@@ -121,7 +120,7 @@ import StoreProtocol
             hasMore = hasMore || hasMoreReports || hasMoreRewards
             guard work.mayServe(token) else { break }
             let wait = try await runner.turn()
-            earliestStart = runner.earliestStart.map { $0 / 1000 - 60 } ?? .max
+            allowsReuseOfOrdinals = !runner.hasRunningCampaign
             if hasMore || wait == .zero {
                 await Task.yield()
             } else {

@@ -35,8 +35,8 @@ import StoreProtocol
     /// The number of campaigns that wait for their start or run.
     var count: Int { campaigns.count }
 
-    /// When the first of the running campaigns started, in Unix milliseconds; nil if no campaign runs.
-    var earliestStart: Int64? { campaigns.values.compactMap(\.startedAt).min() }
+    /// Whether a campaign has started and has not ended.
+    var hasRunningCampaign: Bool { campaigns.values.contains(where: \.isRunning) }
 
     /// Loads all campaigns that have no final state.
     func load() async throws(StoreError) {

@@ -22,8 +22,8 @@ import StoreProtocol
     private var record: CampaignRecord
     private(set) var isOver = false
     private(set) var isPaused = false
-    /// The campaign itself sends nothing, so it has no audience.
-    let startedAt: Int64? = nil
+    /// A recurring campaign sends nothing itself.
+    let isRunning = false
 
     /// - Returns: nil if the campaign does not recur.
     /// - Throws: why the campaign cannot recur.

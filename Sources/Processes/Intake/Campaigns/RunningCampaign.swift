@@ -16,8 +16,8 @@ import StoreProtocol
         case over
     }
 
-    /// How long a campaign that adds no more pushes waits.
-    private static let longestWait = Duration.seconds(30)
+    /// The result of ``act()`` when the campaign is over.
+    private static let overWait = Duration.seconds(30)
     /// How long a campaign waits while the app is full.
     private static let fullWait = Duration.milliseconds(100)
     /// How long a campaign waits while something outside of it must be fixed.
@@ -54,8 +54,8 @@ import StoreProtocol
         phase = .scheduled
     }
 
-    /// When the campaign started, in Unix milliseconds; nil while it waits for its start.
-    var startedAt: Int64? { record.state == .running ? startTime.milliseconds : nil }
+    /// Whether the campaign has started.
+    var isRunning: Bool { record.state == .running }
 
     /// The campaign as it runs: if its series has enough results at the start, it explores no variants.
     private var present: Campaign { record.isLearned ? campaign.withoutExploration() : campaign }
@@ -106,7 +106,7 @@ import StoreProtocol
     func act() async throws(StoreError) -> Duration {
         if isPaused { return .seconds(1) }
         switch phase {
-        case .over: return Self.longestWait
+        case .over: return Self.overWait
         case .scheduled:
             guard let audience = try await readAudience() else { return Self.troubleWait }
             return try await start(audience)

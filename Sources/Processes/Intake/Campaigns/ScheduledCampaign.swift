@@ -9,8 +9,8 @@ import StoreProtocol
     /// Whether the campaign has noticed that it is paused.
     var isPaused: Bool { get }
 
-    /// When the campaign started, in Unix milliseconds; nil if it has not started, or sends nothing itself.
-    var startedAt: Int64? { get }
+    /// Whether the campaign has started and may send.
+    var isRunning: Bool { get }
 
     /// Takes a record that an operator has changed.
     func update(_ record: CampaignRecord)

@@ -6,12 +6,11 @@ import StoreProtocol
 /// Writes device inputs to an app's registry in Redis.
 @Loop final class RegistryDeviceWriter: DeviceWriter {
     private let registry: RegistryWriter
-    private let reusableBefore: @Loop () -> Int64
+    private let allowsReuse: @Loop () -> Bool
 
-    /// - Parameter reusableBefore: returns a time in Unix seconds. New devices may get the ordinals of devices that were removed
-    ///   before this time.
-    init(_ registry: RegistryWriter, reusableBefore: @escaping @Loop () -> Int64) {
-        (self.registry, self.reusableBefore) = (registry, reusableBefore)
+    /// - Parameter allowsReuse: whether new devices may get the ordinals of removed devices now.
+    init(_ registry: RegistryWriter, allowsReuse: @escaping @Loop () -> Bool) {
+        (self.registry, self.allowsReuse) = (registry, allowsReuse)
     }
 
     var onWait: @Loop (_ isWaiting: Bool) async -> Void {
@@ -25,7 +24,7 @@ import StoreProtocol
         _ inputs: [DeviceInput], isOwner: @Loop () async throws(StoreError) -> Void
     ) async throws(StoreError) -> [DeviceInputError?] {
         let results = try await registry.apply(
-            inputs, reusableBefore: reusableBefore(), isOwner: isOwner)
+            inputs, reusableBefore: allowsReuse() ? .max : 0, isOwner: isOwner)
         return zip(inputs, results).map { input, result in
             guard case .refused(let refusal) = result else { return nil }
             // The parser accepted the input, so no byte is at fault: the position is the start of the input.
