@@ -46,8 +46,8 @@ struct StreamTroubleTests {
             count += 1
         }
         #expect(count < 10_000)
-        // The connection now uses all streams that the gateway allows. The farm would allow more streams, but the connection does
-        // not count as slowed.
+        // The connection may now use all 1,000 streams that the gateway allows. So the connection does not count as slowed, although
+        // the farm's own limit is 2,000 streams.
         for _ in 0..<20_000 { budget.responded() }
         #expect(budget.isSlowed == false)
     }
