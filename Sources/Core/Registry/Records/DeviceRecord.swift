@@ -152,3 +152,22 @@ package struct DeviceRecord: Equatable, Sendable {
     /// The day of a time in Unix seconds, as a number of days since 1970 in UTC; 0 for earlier times.
     package static func day(of time: Int64) -> Int { Int(foreign: max(0, time) / 86_400) }
 }
+
+extension DeviceRecord {
+    /// The value of an attribute, by the name that device inputs and placeholders use, such as `lang`.
+    ///
+    /// - Returns: nil if the device has no value, or if no attribute with one value has this name.
+    package func value(ofAttribute name: String) -> String? {
+        switch name {
+        case "id": id
+        case "user": user
+        case "platform": platform
+        case "lang": lang
+        case "zone": zone
+        case "app": app
+        case "os": os
+        case "model": model
+        default: nil
+        }
+    }
+}
