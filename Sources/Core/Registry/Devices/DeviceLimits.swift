@@ -1,5 +1,5 @@
-/// The limits of a stored device. The parser of inputs enforces the limits, and the reader of records relies on the
-/// limits.
+/// The limits of a stored device. The parser of inputs and ``InputApplication`` enforce the limits, and the reader of
+/// records relies on the limits.
 package enum DeviceLimits {
     /// The allowed length of a device id, in bytes of UTF-8.
     package static let idBytes = 1...256

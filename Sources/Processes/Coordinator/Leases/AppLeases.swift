@@ -4,7 +4,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Acquires and renews an app's ``LeaseStateMachine`` in Redis. Only one task calls ``runRound()``, so calls do not overlap.
+/// Acquires and renews an app's leases in Redis, as its ``LeaseStateMachine`` says. Only one task calls ``runRound()``, so calls do not overlap.
 @Loop final class AppLeases {
     /// The result of one call of ``runRound()``.
     enum Outcome {
