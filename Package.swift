@@ -13,11 +13,15 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
+/// Sources are optimized in debug builds, too. The tests start hundreds of farms, and a farm of unoptimized code takes
+/// three times the processor time.
+let optimized: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// Targets that read data from outside. Every file of these targets imports CheckedNumbers. Conversions of the
 /// standard library that trap, or that take a number without a bound, then do not compile
 /// (Sources/Model/CheckedNumbers/TrappingForms.swift).
 let checked: [SwiftSetting] =
-    strict + [
+    optimized + [
         .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "CheckedNumbers"])
     ]
 
@@ -37,7 +41,7 @@ func layer(
     let numbers: [Target.Dependency] = name == "CheckedNumbers" ? [] : ["CheckedNumbers"]
     return .target(
         name: name, dependencies: numbers + dependencies, path: "Sources/\(folder)/\(name)",
-        resources: resources, swiftSettings: isChecked ? checked : strict)
+        resources: resources, swiftSettings: isChecked ? checked : optimized)
 }
 
 func model(_ name: String, isChecked: Bool = true) -> Target {
@@ -297,8 +301,8 @@ let package = Package(
         .target(
             name: "RegistryTesting",
             dependencies: ["Registry", "Segments", "StoreProtocol", "RedisProtocol", "PushModel"],
-            path: "Tests/Support/RegistryTesting", swiftSettings: strict),
-        .target(name: "RandomTesting", path: "Tests/Support/RandomTesting", swiftSettings: strict),
+            path: "Tests/Support/RegistryTesting", swiftSettings: optimized),
+        .target(name: "RandomTesting", path: "Tests/Support/RandomTesting", swiftSettings: optimized),
         // Decoders of foreign bytes, for `make fuzz` (libFuzzer) and for FuzzingTests (a plain loop).
         .target(
             name: "Fuzzing",
@@ -479,7 +483,7 @@ let package = Package(
         // Starts the built program and redis-server, for tests.
         .target(
             name: "FarmHarness", dependencies: ["RESP", "RedisProtocol"], path: "Tests/Support/FarmHarness",
-            swiftSettings: strict),
+            swiftSettings: optimized),
         .testTarget(
             name: "FarmTests",
             dependencies: [
