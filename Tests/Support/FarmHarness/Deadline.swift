@@ -17,7 +17,8 @@ private let lateness = Duration.seconds(
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {
-    let deadline = ContinuousClock.now + limit
+    let start = ContinuousClock.now
+    let deadline = start + limit
     var hasWaited = false
     while true {
         let isLast = ContinuousClock.now >= deadline
@@ -29,7 +30,10 @@ package func eventually<Value>(
         }
         hasWaited = true
         if isLast { break }
-        try await Task.sleep(for: .milliseconds(10))
+        // A condition may cost much processor time, because it starts a command or reads a whole ledger. So the pauses grow
+        // with the wait.
+        let pause = (ContinuousClock.now - start) / 20
+        try await Task.sleep(for: min(max(pause, .milliseconds(10)), .milliseconds(250)))
     }
     throw Overdue(description: "not within \(limit): \(what)")
 }
