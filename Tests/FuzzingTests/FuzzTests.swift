@@ -4,7 +4,7 @@ import Fuzzing
 import Testing
 
 /// Runs each fuzz target in its own process; all processes run at the same time. A process runs the corpus and the inputs of
-/// earlier crashes, and then changed inputs for five seconds of processor time. A trap ends the process, and the input that
+/// earlier crashes, and then changed inputs for two seconds of processor time. A trap ends the process, and the input that
 /// caused the trap stays in a file.
 ///
 /// These runs choose inputs without coverage data. `make fuzz` uses coverage data, and has found the inputs of the corpora.
@@ -20,7 +20,7 @@ import Testing
         let program =
             URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/pushfarm-fuzz"
         let child = try Child(
-            "fuzz", program, ["--target=\(target)", "--seconds=5", "--seed=2026", "--last=\(last)"] + inputs,
+            "fuzz", program, ["--target=\(target)", "--seconds=2", "--seed=2026", "--last=\(last)"] + inputs,
             in: folder.path)
         // The time limit is long, because the process runs at a low priority.
         let end = try await child.wait(within: .seconds(600))
