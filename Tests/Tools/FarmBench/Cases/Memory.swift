@@ -43,7 +43,7 @@ struct Memory: BenchCase {
                 try farm.client.run("LLEN", "pushfarm:demo").integer == 0
                     && farm.client.run("LLEN", "{pushfarm:demo}:taken").integer == 0
             }
-            round["worker"] = Self.resident(farm.processes.workers, "VmRSS:")
+            round["worker"] = ResidentMemory.megabytes(of: farm.processes.workers, .current)
             // After a second or two, Redis has freed its clients' buffers.
             try await Task.sleep(for: .seconds(2))
             // The farm delivers meanwhile, so the true number of open pushes lies between these two counts.
@@ -63,31 +63,17 @@ struct Memory: BenchCase {
             try gateway.control("streams 1000")
             let start = try gateway.counter("accepted")
             try await eventually("deliveries continue") {
-                round["worker"] = max(round["worker"] ?? 0, Self.resident(farm.processes.workers, "VmRSS:"))
+                round["worker"] = max(
+                    round["worker"] ?? 0, ResidentMemory.megabytes(of: farm.processes.workers, .current))
                 return try gateway.counter("accepted") >= min(pushes, start + plan.pushes(200_000))
             }
         }
         round.shareOfOthers = run.shareOfOthers
-        round["worker's peak"] = Self.resident(farm.processes.workers, "VmHWM:")
-        round["coordinator"] = Self.resident([farm.coordinatorID], "VmHWM:")
-        round["intake"] = Self.resident([farm.processes.intake], "VmHWM:")
+        round["worker's peak"] = ResidentMemory.megabytes(of: farm.processes.workers, .greatest)
+        round["coordinator"] = ResidentMemory.megabytes(of: [farm.coordinatorID], .greatest)
+        round["intake"] = ResidentMemory.megabytes(of: [farm.processes.intake], .greatest)
         round.broken += try await farm.end()
         return round
-    }
-
-    /// The largest resident memory among some processes, in MB.
-    ///
-    /// - Parameter field: a field of /proc/PID/status: `VmRSS:` for the current size, or `VmHWM:` for the greatest size so far.
-    private static func resident(_ processes: [pid_t], _ field: String) -> Double {
-        let sizes = processes.map { pid in
-            let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()
-            let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first {
-                $0.hasPrefix(field)
-            }
-            let words = line?.split(whereSeparator: \.isWhitespace) ?? []
-            return words.count > 1 ? (Double(words[1]) ?? 0) / 1_024 : 0
-        }
-        return sizes.max() ?? 0
     }
 }
 
