@@ -46,8 +46,10 @@ final class BenchFarm {
     var coordinatorID: pid_t { coordinator.pid }
 
     static func start(_ options: Options, _ gateway: Gateway, in folder: String) async throws -> BenchFarm {
-        // docs/redis.md advises this option.
-        let redis = try await RedisServer(in: folder, options: ["--auto-aof-rewrite-min-size", "256mb"])
+        // docs/redis.md advises these options.
+        let redis = try await RedisServer(
+            in: folder,
+            options: ["--auto-aof-rewrite-min-size", "256mb", "--hash-max-listpack-value", "1024"])
         let app = App(gateway.started, more: options.app)
         let text = CoordinatorConfiguration(
             redis: "unix://\(redis.socket)", folder: folder, host: nil, workers: "\(options.workers)",
