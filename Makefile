@@ -110,15 +110,16 @@ soak: setup
 	.build/release/chaos-run soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
 # Compares the farm with h2load at the same simulator (docs/internals/performance.md). Uses the release build and takes a quarter
-# of an hour. ROUNDS is the number of rounds of each case; ONLY=worker,farm selects cases; CORES=2,3 selects processors. Prints a
-# table. FOLDER gets figures and a picture. Fails if the farm misses a bar.
+# of an hour. ROUNDS is the number of rounds of each case; ONLY=worker,farm selects cases; CORES=2,3 selects processors. DIVISOR=10 divides
+# all numbers of pushes and devices. Prints a table. FOLDER gets figures and a picture. Fails if the farm misses a bar.
 ROUNDS ?= 5
 bench: FOLDER = .build/bench
 bench:
 	@deploy/install-packages bench
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product farm-bench
-	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES))
+	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES)) \
+		$(if $(DIVISOR),divisor=$(DIVISOR))
 
 # Counts the worker's instructions per push with callgrind. If they grew by over 5 % since they were recorded, fails and lists the
 # functions. RECORD=1 records them.

@@ -2,8 +2,9 @@ import BenchKit
 import FarmBench
 import Foundation
 
-/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]` measures the farm and h2load at the same simulator.
-/// With `quick`, each measurement has a hundredth of its pushes; the tests of the bench use this option.
+/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [divisor=N] [quick]` measures the farm and h2load at the same
+/// simulator. With `divisor`, each measurement has fewer pushes by this factor; `quick`, for the tests of the bench, is one round with
+/// the divisor 100.
 ///
 /// `farm-bench guard [record] [file=FILE]` compares the worker's instructions per push with the recorded counts.
 /// `farm-bench profile` shows where the worker spends its time.
@@ -41,6 +42,7 @@ enum Main {
         }
         var plan = BenchPlan(rounds: words.number("rounds").map { Int($0) } ?? 5, folder: folder)
         if words.has("quick") { (plan.rounds, plan.divisor) = (1, 100) }
+        if let divisor = words.number("divisor") { plan.divisor = max(1, Int(divisor)) }
         let command = (["farm-bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
         let setting = try await BenchRun.setting(cores, command: command)
         let report = BenchReport(setting, try await BenchRun(cases, plan, cores, say: say).run())

@@ -2,7 +2,14 @@
 package enum Hexadecimal {
     /// Returns the digits of some bytes.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
-        String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
+        bytes.withContiguousStorageIfAvailable { text(of: UnsafeRawBufferPointer($0)) }
+            ?? Array(bytes).withUnsafeBytes { text(of: $0) }
+    }
+
+    private static func text(of bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: 2 * bytes.count) {
+            write(bytes, to: UnsafeMutableRawBufferPointer($0))
+        }
     }
 
     /// Converts digits in upper or lower case to bytes; nil if the number of digits is odd or another character occurs.
