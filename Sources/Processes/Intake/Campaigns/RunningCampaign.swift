@@ -223,7 +223,14 @@ import StoreProtocol
         phase = .running(run)
         switch action {
         case .count(let counts): return try await count(counts, run, audience)
-        case .send(let send): return try await self.send(send, run, audience)
+        case .send(let send):
+            guard campaign.isBackground, !send.isFallback, services.setup.backgroundBudget > 0 else {
+                return try await self.send(send, run, audience)
+            }
+            // The look-ups of jobs change the same counters.
+            guard await services.budget.begin() else { return .zero }
+            defer { services.budget.end() }
+            return try await self.send(send, run, audience)
         case .store: return try await store(run, stepRequest(run))
         case .wait(let until): return CampaignStart.wait(until: until, from: now)
         case .finished:
