@@ -143,4 +143,62 @@ import Testing
         try farm.push(campaign: Self.definition("alert", #""rate":5000"#))
         #expect(try await farm.finishedCampaign("alert").counts[.accepted, 1] == tokens.count)
     }
+
+    @Test
+    func
+        `the budget counts the background pushes of campaigns, jobs and screenings together, despite a kill`()
+        async throws
+    {
+        let tokens = Array(Self.good.prefix(300))
+        let farm = try await Self.farm(.init(appLines: ["background_budget: 3/h"]), tokens: tokens) {
+            #","user":"u-\#($0)""#
+        }
+        let hour = Int(Date().timeIntervalSince1970) / 3600
+        func push(_ id: String, _ fields: String) throws {
+            try farm.redis.client().run(
+                "RPUSH", "pushfarm:demo",
+                #"{"id":"\#(id)","push_type":"background","payload":{"aps":{"content-available":1}},\#(fields)}"#
+            )
+        }
+        func list(_ prefix: String, _ numbers: Range<Int>) -> String {
+            "[" + numbers.map { "\"\(prefix)-\($0)\"" }.joined(separator: ",") + "]"
+        }
+        // A token that no device has is never left out.
+        let stranger = Tokens.make(1, seed: 53)
+        try push("devices", #""devices":\#(list("d", 0..<300))"#)
+        try await farm.killIntake()
+        try push("users", #""users":\#(list("u", 0..<200))"#)
+        let quoted = (tokens + stranger).map { "\"\($0)\"" }.joined(separator: ",")
+        try push("tokens", #""tokens":[\#(quoted)]"#)
+        var delivered = 0
+        for (id, accepted) in [("devices", 300), ("users", 200), ("tokens", 301)] {
+            let job = try await farm.finished(id)
+            #expect(job.delivered == accepted && job.capped == 0, "\(job)")
+            delivered += job.delivered
+        }
+        try farm.push(
+            campaign: #"{"id":"c","segment":"all","rate":5000,"push_type":"background","#
+                + #""payload":{"aps":{"content-available":1}}}"#)
+        let campaign = try await farm.finishedCampaign("c")
+        try push("more", #""tokens":[\#(quoted)]"#)
+        let more = try await farm.finished("more")
+        let screened = try await farm.run(
+            "screen", "--tokens-file", farm.folder.path + "/screened", "--segment", "all", "--app", "demo",
+            "--json")
+        // If the hour changes during the test, some devices have a new budget.
+        if hour == Int(Date().timeIntervalSince1970) / 3600 {
+            #expect(campaign.counts[.accepted, 1] == 100 && campaign.counts[.capped, 1] == 200)
+            #expect(more.delivered == 1 && more.capped == 300 && more.submitted == 1)
+            #expect(try farm.events("push.capped").filter { $0["job"] == "more" }.count == 300)
+            let summary = screened.output.filter { !$0.isWhitespace }
+            #expect(summary.contains(#""rest_reasons":{"capped":300}"#), "\(screened)")
+            let deliveries = try farm.gateway.ledger().deliveries
+            for (number, token) in tokens.enumerated() { #expect(deliveries[token] == 3, "d-\(number)") }
+            #expect(deliveries[stranger[0]] == 2)
+        }
+        // Alert pushes are not limited.
+        try farm.push([Job(id: "alert", tokens: tokens)])
+        #expect(try await farm.finished("alert").delivered == tokens.count)
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
 }

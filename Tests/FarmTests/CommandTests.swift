@@ -76,7 +76,7 @@ import Testing
         #expect(
             Set(try #require(jobs?.first).keys) == [
                 "id", "app", "state", "submitted", "accepted", "malformed", "duplicates",
-                "unknown_recipients", "delivered",
+                "unknown_recipients", "capped", "delivered",
                 "failed",
                 "expired", "cancelled", "queued", "in_flight", "delayed", "maybe_duplicated",
                 "created_at",

@@ -4,9 +4,11 @@ import FarmHarness
 import FarmPolicy
 import Logging
 import LoopTesting
+import POSIX
 import PushModel
 import RedisClient
 import RedisProtocol
+import Scheduling
 import StoreProtocol
 import Testing
 
@@ -72,7 +74,8 @@ import Testing
         consumer = ResultsConsumer(fixture, claimInterval: .milliseconds(100))
         subscriber = RedisSubscriber(settings, channels: [fixture.keys.wakeUps])
         intake = AppIntake(
-            IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
+            IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup,
+            zones: Self.zones(), limits: limits)
         intake = makeIntake(limits)
         fixture.shardsReady = { [unowned self] in readyShards.formUnion($0) }
         subscriber.onMessage = { [unowned self] _, message in
@@ -91,8 +94,10 @@ import Testing
                 fixture.onDelayedBatches(.milliseconds(milliseconds))
             }
         }
-        return AppIntake(context, setup, limits: limits)
+        return AppIntake(context, setup, zones: Self.zones(), limits: limits)
     }
+
+    private static func zones() -> ZoneCatalog { ZoneCatalog { path in try? SmallFile.read(path) } }
 
     private func open() async throws {
         redis.start()

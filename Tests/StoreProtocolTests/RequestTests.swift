@@ -73,11 +73,13 @@ import Testing
         request.counts = [("accepted:1", 2)]
         request.strings = [.init(key: "sent:c:1:00:0", bytes: [65, 66], expiresAt: 9)]
         request.batches = [.init(shard: 3, lane: .bulk, tokens: 2, body: [67])]
+        request.merged = [.init(campaign: "m", step: 5, fields: ["progress": "{}"], counts: ["merged:1": 4])]
         (request.ending, request.reason, request.keep) = (.cancelled, "why", 7)
         #expect(
             words(request).dropFirst(4) == [
-                "1:n:host", "c", "3", "n", "7", "cancelled", "why", "1", "1", "1", "0", "1", "progress", "{}",
-                "accepted:1", "2", "sent:c:1:00:0", "AB", "9", "03", "b", "0", "2", "C",
+                "1:n:host", "c", "3", "n", "7", "cancelled", "why", "1", "1", "1", "0", "1", "1", "progress",
+                "{}", "accepted:1", "2", "sent:c:1:00:0", "AB", "9", "03", "b", "0", "2", "C",
+                "m", "5", "1", "1", "progress", "{}", "merged:1", "4",
             ])
     }
 
@@ -86,6 +88,8 @@ import Testing
     ])
     func `a reply says why a step of a campaign did nothing`(number: Int64, reply: ExtendJob.Reply) throws {
         #expect(try ExtendJob.read(.array([.integer(number)])) == reply)
+        let merged = ExtendJob.Reply.mergedUnavailable("m")
+        #expect(try ExtendJob.read(.array([.integer(5), .bulk(Array("m".utf8))])) == merged)
     }
 
     @Test func `a reply of another form is an error that names the request`() {

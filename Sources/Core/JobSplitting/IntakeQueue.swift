@@ -27,9 +27,13 @@ package struct IntakeQueue {
     package var isEmpty: Bool { jobs.isEmpty }
     package var count: Int { jobs.count }
 
-    /// - Parameter split: the number of the job's accepted pushes that earlier steps have put into batches; nil for a new job.
-    package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
-        guard job.recipients == nil else { return jobs.append(IntakeJob(id: id, content: .lookup)) }
+    /// - Parameters:
+    ///   - split: the number of the job's accepted pushes that earlier steps have put into batches; nil for a new job.
+    ///   - needsLookup: whether the devices of the job's tokens must be looked up first.
+    package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil, needsLookup: Bool = false) {
+        guard job.recipients == nil, !needsLookup else {
+            return jobs.append(IntakeJob(id: id, content: .lookup))
+        }
         let progress = split.map { job.progress(accepted: $0) }
         jobs.append(IntakeJob(id: id, content: .parsed(job), progress: progress ?? .init()))
         openTokens += jobs[jobs.count - 1].openTokens
@@ -129,7 +133,7 @@ extension Split.Job {
         self.init(
             id: id, opens: opens, submitted: job.submitted, accepted: job.accepted,
             malformed: job.malformed.count, duplicates: job.duplicates,
-            unknownRecipients: job.unknownRecipients, lane: job.lane,
+            unknownRecipients: job.unknownRecipients, capped: job.capped ?? 0, lane: job.lane,
             replayOf: job.replayOf, warning: job.warning ?? "", events: events)
     }
 }

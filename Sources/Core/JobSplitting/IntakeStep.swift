@@ -6,7 +6,7 @@ package enum IntakeStep {
     case split(Plan)
     /// Refuses the first job. The farm stores the job's original bytes, so that operators can inspect them.
     case refuse(Refusal)
-    /// Moves this number of jobs to the jobs that wait for a look-up of their users or devices.
+    /// Moves this number of jobs to the jobs that wait for a look-up of their users, devices or tokens.
     case queueLookups(Int)
 
     /// The job records and batches that the step creates. The request ``Split`` has the same types.
@@ -63,7 +63,7 @@ struct IntakeJob {
     enum Content {
         case parsed(ParsedJob)
         case refused(IntakeStep.Refusal)
-        /// The job names users or devices instead of tokens.
+        /// The job names users or devices instead of tokens, or the devices of its tokens must be looked up.
         case lookup
     }
 

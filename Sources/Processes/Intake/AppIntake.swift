@@ -3,6 +3,7 @@ import EventLoop
 import JobSplitting
 import Logging
 import RedisClient
+import Scheduling
 import StoreProtocol
 
 /// Turns the jobs of an app's inbox into job records and batches, while this host has the intake's lease.
@@ -19,7 +20,7 @@ import StoreProtocol
     /// handling begins.
     private(set) var isWorking = false
     let limits: StepLimits
-    /// Looks up the users and devices of jobs.
+    /// Looks up the users, devices and tokens of jobs.
     let lookups: RecipientLookups
     private let watcher: InboxWatcher<NextJob>
     var queue: IntakeQueue
@@ -40,17 +41,20 @@ import StoreProtocol
     private var isOneByOne = true
     private let leased: LeasedTask
 
-    /// - Parameter registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
+    /// - Parameters:
+    ///   - registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
+    ///   - budget: shared with the app's campaigns.
     init(
         _ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection? = nil,
-        limits: StepLimits = StepLimits()
+        zones: ZoneCatalog, budget: BudgetTurn = BudgetTurn(), limits: StepLimits = StepLimits()
     ) {
         (self.context, self.setup, self.limits) = (context, setup, limits)
         var log = context.log
         log[metadataKey: "app"] = "\(setup.name)"
         self.log = log
         store = AppRedis(app: setup.name, connection: context.redis)
-        lookups = RecipientLookups(context, setup, registry: registry ?? context.redis, log: log)
+        lookups = RecipientLookups(
+            context, setup, registry: registry ?? context.redis, zones: zones, budget: budget, log: log)
         watcher = InboxWatcher(
             app: setup.name, settings: context.redis.settings, NextJob(timeout: WatchTimes.longest))
         leased = LeasedTask { [watcher] in watcher.close() }

@@ -108,10 +108,12 @@ package import Supervision
             campaigns[setup.name]?.apply(setup, registry: connection)
             guard hasMoved else { return }
         } else {
-            let app = AppIntake(context, setup, registry: connection)
+            let budget = BudgetTurn()
+            let app = AppIntake(context, setup, registry: connection, zones: zones, budget: budget)
             apps[setup.name] = app
             app.start()
-            let runner = CampaignIntake(context, setup, registry: connection, zones: zones)
+            let runner = CampaignIntake(
+                context, setup, registry: connection, zones: zones, budget: budget)
             campaigns[setup.name] = runner
             runner.start()
         }

@@ -13,6 +13,8 @@ struct CampaignPlanReport {
     let requests: Int
     /// Why the campaign would learn little about its variants.
     var warnings: [LearningWarning] = []
+    /// The merge group; nil for a campaign that is not merged.
+    var merge: CampaignMergeReport?
 
     private var plan: DeliveryPlan { outcome.plan }
 
@@ -89,6 +91,10 @@ struct CampaignPlanReport {
             }
         }
         add("stops", "if more than \(stopShare) % of the last 1,000 pushes failed")
+        if let merge {
+            add("merge group", merge.group)
+            add("merged with", merge.othersText)
+        }
         if campaign.schedule.cohorts > 1 { add("cohorts", "\(campaign.schedule.cohorts)") }
         add("requests", "up to \(Self.rate(load)), if each device sends \(Figures.grouped(requests))")
         return facts.text(style) + "\n" + rows(style)
@@ -154,7 +160,7 @@ struct CampaignPlanReport {
             "capped_now": .whole(outcome.limited?.capped),
             "quiet_now": .whole(outcome.limited?.quiet),
             "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
-            "warnings": .strings(warnings.map(\.description)),
+            "merge": merge?.json ?? .null, "warnings": .strings(warnings.map(\.description)),
             "rows": .array(
                 plan.rows.map { row in
                     .object([

@@ -17,6 +17,8 @@ struct CampaignReport: Sendable {
     var nextRun: UTCTime?
     /// About how many milliseconds the present stage still takes in all zones that send now; nil if no zone sends.
     var remaining: Int64?
+    /// The merge group; nil for a campaign that is not merged, and in lists of campaigns.
+    var merge: CampaignMergeReport?
     /// Sent and done devices by an attribute; nil if the command does not ask for them.
     var breakdown: CampaignBreakdown?
     /// The results of the variants; nil for a campaign without variants.
@@ -54,6 +56,7 @@ struct CampaignReport: Sendable {
         text += record.reason.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
         if let nextRun { text += "\nnext run \(Timestamp(milliseconds: nextRun.milliseconds))" }
         text += record.lastRun.map { "\nlast run \(PlainText.of($0.id))" } ?? ""
+        if let merge { text += "\nmerge group \(merge.group), with \(merge.othersText)" }
         return text + "\n" + facts(style) + rounds(style) + (variants?.text(style) ?? "")
             + (breakdown?.text(style) ?? "") + groups(style)
     }
@@ -63,6 +66,7 @@ struct CampaignReport: Sendable {
         let counts = record.counts
         table.add("audience", counts[.audience, 1], always: true)
         table.add("accepted", counts.total(.accepted), always: true)
+        table.add("merged", counts.total(.merged))
         table.add("capped", counts.total(.capped), .yellow)
         table.add("excluded", counts.total(.excluded), .yellow)
         table.add("unsendable", counts.total(.unsendable), .yellow)
@@ -83,14 +87,14 @@ struct CampaignReport: Sendable {
         let counts = record.counts
         guard counts.rounds > 1 else { return "" }
         var table = Table([
-            "ROUND": .right, "AUDIENCE": .right, "ACCEPTED": .right, "CAPPED": .right, "EXCLUDED": .right,
-            "UNSENDABLE": .right,
+            "ROUND": .right, "AUDIENCE": .right, "ACCEPTED": .right, "MERGED": .right, "CAPPED": .right,
+            "EXCLUDED": .right, "UNSENDABLE": .right,
         ])
         for round in 1...min(counts.rounds, CampaignReport.mostRounds) {
             table.add(
                 .init("\(round)"), .number(counts[.audience, round]), .number(counts[.accepted, round]),
-                .number(counts[.capped, round], .yellow), .number(counts[.excluded, round], .yellow),
-                .number(counts[.unsendable, round], .yellow))
+                .number(counts[.merged, round]), .number(counts[.capped, round], .yellow),
+                .number(counts[.excluded, round], .yellow), .number(counts[.unsendable, round], .yellow))
         }
         return "\n" + table.text(style)
     }
@@ -116,8 +120,7 @@ struct CampaignReport: Sendable {
     // MARK: JSON
 
     var json: JSONValue {
-        let counts = record.counts
-        return .object([
+        let state = JSONValue.fields([
             "id": .string(stored.id), "app": .string(stored.app), "state": .text(record.state?.rawValue),
             "paused": .text(pause), "cancelling": .bool(isBeingCancelled),
             "next_run": .whole(nextRun?.milliseconds), "last_run": .text(record.lastRun?.id),
@@ -125,19 +128,28 @@ struct CampaignReport: Sendable {
             "created_at": .number(record.createdAt), "created_by": .text(record.createdBy),
             "started_at": .whole(record.startedAt), "finished_at": .whole(record.finishedAt),
             "reason": .text(record.reason), "remaining_ms": .whole(remaining),
-            "rate": record.rate.map { .decimal($0) } ?? .null,
-            "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
-            "capped": .number(counts.total(.capped)), "excluded": .number(counts.total(.excluded)),
-            "unsendable": .number(counts.total(.unsendable)), "done": .number(record.done),
-            "rounds": .array(
-                (1...max(1, min(counts.rounds, Self.mostRounds))).map { round in
-                    .object(
-                        CampaignCounts.Kind.allCases.map { kind in
-                            .init(name: kind.rawValue, value: .number(counts[kind, round]))
-                        })
-                }),
+            "rate": record.rate.map { .decimal($0) } ?? .null, "merge": merge?.json ?? .null,
+        ])
+        let parts = JSONValue.fields([
             "variants": variants?.json ?? .null, "breakdown": breakdown?.json ?? .null,
             "groups": .array((record.progress?.groups ?? []).map(\.json)), "job": job?.json ?? .null,
+        ])
+        return .object(state + countFields + parts)
+    }
+
+    private var countFields: [JSONValue.Field] {
+        let counts = record.counts
+        let rounds = (1...max(1, min(counts.rounds, Self.mostRounds))).map { round in
+            JSONValue.object(
+                CampaignCounts.Kind.allCases.map { kind in
+                    .init(name: kind.rawValue, value: .number(counts[kind, round]))
+                })
+        }
+        return JSONValue.fields([
+            "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
+            "merged": .number(counts.total(.merged)), "capped": .number(counts.total(.capped)),
+            "excluded": .number(counts.total(.excluded)), "unsendable": .number(counts.total(.unsendable)),
+            "done": .number(record.done), "rounds": .array(rounds),
         ])
     }
 }

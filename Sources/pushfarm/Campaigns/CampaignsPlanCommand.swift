@@ -12,8 +12,9 @@ struct CampaignsPlanCommand: FarmCommand {
             Counts the devices of the audience by zone and platform, and computes the
             first and the last push, the rate, the rounds, and the load on your own API.
             Caps and quiet hours may exclude devices: the command counts those that they
-            exclude now. Nothing is sent or stored. The argument is the file of a
-            definition, - for standard input, or the id of a campaign that was created.
+            exclude now. For a campaign with merge, the plan names the other campaigns of
+            the group. Nothing is sent or stored. The argument is the file of a definition,
+            - for standard input, or the id of a campaign that was created.
 
             For variants, the plan warns if most devices would have their push before the
             first rewards arrive.
@@ -59,7 +60,9 @@ struct CampaignsPlanCommand: FarmCommand {
         let warnings = try await warnings(chosen.campaign, outcome.plan, chosen.app, client)
         let report = CampaignPlanReport(
             app: chosen.app, campaign: chosen.campaign, outcome: outcome, zones: zones, requests: requests,
-            warnings: warnings)
+            warnings: warnings,
+            merge: try await client.mergeReport(
+                of: chosen.campaign, id: chosen.id ?? chosen.campaign.id, chosen.app, zones))
         console.show(report.json, report.text(console.style))
     }
 

@@ -6,10 +6,13 @@ struct CampaignsShowCommand: FarmCommand {
         commandName: "show",
         abstract: "Shows one campaign: its counts, rounds and zones.",
         discussion: """
-            At the end of each round, audience is accepted + capped + excluded +
+            At the end of each round, audience is accepted + merged + capped + excluded +
             unsendable. An accepted push gets an outcome as in a job: delivered, failed,
-            expired or cancelled. For variants, the table shows the devices, the rewards,
-            the mean reward with its 95 % interval, and the share in the next step.
+            expired or cancelled. Merged devices got the content in a push of another
+            campaign of the same merge group, which counts the push as accepted.
+
+            For variants, the table shows the devices, the rewards, the mean reward with
+            its 95 % interval, and the share in the next step.
 
             Example:
               pushfarm campaigns show ed-2026-11-24
@@ -29,6 +32,7 @@ struct CampaignsShowCommand: FarmCommand {
     func run(_ client: FarmClient, _ console: Console) async throws {
         let stored = try await client.campaign(choice)
         var report = try await client.report(of: stored)
+        report.merge = try await client.mergeReport(of: stored)
         report.variants = try await client.variantReport(of: stored)
         if let by {
             report.breakdown = try await CampaignBreakdownReader(client: client, stored: stored).read(by: by)

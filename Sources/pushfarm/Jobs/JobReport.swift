@@ -27,6 +27,7 @@ struct JobReport {
         table.add("malformed", jobRecord.malformed, .yellow)
         table.add("duplicates", jobRecord.duplicates)
         table.add("unknown recipients", jobRecord.unknownRecipients, .yellow)
+        table.add("capped", jobRecord.capped, .yellow)
         table.add("delivered", jobRecord.delivered, .green, always: true)
         table.add("failed", jobRecord.failed, .red, always: true)
         table.add(reasons: jobRecord.reasons)
@@ -68,6 +69,7 @@ extension JobRecord {
             "id": .string(id), "app": .string(app), "state": .string(state.rawValue),
             "submitted": .number(submitted), "accepted": .number(accepted), "malformed": .number(malformed),
             "duplicates": .number(duplicates), "unknown_recipients": .number(unknownRecipients),
+            "capped": .number(capped),
             "delivered": .number(delivered), "failed": .number(failed),
             "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
             "in_flight": .number(inFlight), "delayed": .number(delayed),

@@ -97,6 +97,8 @@ struct ScreeningTracker {
             note(event, chunk) { $0.failure = (event("reason") ?? "unknown", event("cause")) }
         case "push.expired":
             note(event, chunk) { $0.failure = ("expired", event("cause")) }
+        case "push.capped":
+            note(event, chunk) { $0.failure = ("capped", nil) }
         case "token.invalid":
             note(event, chunk) { $0.invalid = event("reason") ?? "unknown" }
         case "job.finished":

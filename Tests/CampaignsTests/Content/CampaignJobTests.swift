@@ -65,6 +65,41 @@ struct CampaignJobTests {
         #expect(!last.contains("content-available"))
     }
 
+    @Test func `the fallback of a background campaign is an alert push`() throws {
+        let campaign = try campaign(
+            """
+            {"segment":"a","payload":{"aps":{"content-available":1}},"push_type":"background","priority":5,
+             "repeat":{"every":"25m"},"fallback":{"payload":{"aps":{"alert":"New"}}}}
+            """)
+        let job = CampaignJob(campaign, id: "ed-1")
+        let device = CampaignDevice(token: [UInt8](repeating: 1, count: 32))
+        #expect(try parse(job.text(for: [device])).options.pushType == .background)
+        let last = try parse(job.text(for: [device], isFallback: true)).options
+        #expect(last.pushType == .alert && last.priority == 10)
+    }
+
+    @Test func `each device gets one of the merged payloads`() throws {
+        let campaign = try campaign(
+            """
+            {"segment":"a","payload":{"aps":{"content-available":1},"fetch":["a"]},"push_type":"background",
+             "merge":"editions"}
+            """)
+        let job = CampaignJob(campaign, id: "c")
+        let devices = (0..<3).map { number in
+            CampaignDevice(token: [UInt8](repeating: UInt8(number), count: 32), lang: "de").with(
+                mergedPayload: number % 2)
+        }
+        let group = try MergeGroup(name: "editions")
+        let own = String(decoding: job.text(for: devices), as: UTF8.self)
+        #expect(own.contains(#""merge":"editions","fetch":[{"campaign":"c","items":["a"]}]"#))
+        #expect(own.contains(#""collapse_id":"editions""#) && !own.contains("lang"))
+        let payloads = [Array(#"{"aps":{},"n":0}"#.utf8), Array(#"{"aps":{},"n":1}"#.utf8)]
+        let text = job.text(for: devices, merged: MergedPayloads(group: group, payloads: payloads))
+        let parsed = try parse(text)
+        #expect(parsed.accepted == 3)
+        #expect((0..<3).map { parsed.details.template(of: $0) } == [0, 1, 0])
+    }
+
     @Test func `a job has the payloads of all variants, and each device has one of them`() throws {
         let campaign = try campaign(
             """
@@ -130,8 +165,8 @@ struct CampaignJobTests {
         ("{\"segment\":\"a\",\"payload\":{},\"topic\":\"b!\"}", "topic", "\"b!\"", "must be a bundle id"),
         ("{\"segment\":\"a\",\"payload\":{},\"expires_at\":5}", "expires_at", "5", "is in the past"),
         (
-            "{\"segment\":\"a\",\"payload\":{\"aps\":{}},\"push_type\":\"background\",\"repeat\":{\"every\":\"25m\"},"
-                + "\"fallback\":{\"payload\":{\"aps\":{\"alert\":\"x\"}}}}", "fallback.payload", "\"alert\"",
+            "{\"segment\":\"a\",\"payload\":{\"aps\":{\"alert\":1}},\"push_type\":\"background\",\"repeat\":{\"every\":\"25m\"},"
+                + "\"fallback\":{\"payload\":{\"aps\":{\"alert\":\"x\"}}}}", "payload", "\"alert\"",
             "may not hold aps.alert"
         ),
     ]

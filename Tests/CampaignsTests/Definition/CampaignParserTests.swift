@@ -165,17 +165,44 @@ struct CampaignParserTests {
         #expect(error?.id == "ed")
     }
 
-    /// Fields that this version does not support, with the text of the error.
-    static let unsupported: [(fields: String, field: String, text: String)] = [
-        ("\"merge\":\"m\",\"merge_priority\":3", "merge", "\"merge\" is not supported yet")
+    private static func merged(
+        _ fields: String, payload: String = #"{"aps":{"content-available":1},"fetch":["a"]}"#
+    )
+        -> String
+    {
+        #"{"segment":"a","payload":\#(payload),"push_type":"background","merge":"editions"\#(fields)}"#
+    }
+
+    @Test func `reads the merge group of a campaign`() throws {
+        let merge = try campaign(Self.merged(#","merge_priority":3"#)).merge
+        #expect(merge?.name == "editions" && merge?.priority == 3)
+        #expect(try campaign(Self.merged("")).merge?.priority == 0)
+    }
+
+    static let mergeFaults: [(text: String, field: String, reason: String)] = [
+        (text("\"merge_priority\":3"), "merge_priority", "needs \"merge\""),
+        (merged(#","merge_priority":1001"#), "merge_priority", "whole number from 0 to 1000"),
+        (text("\"merge\":\"a b\""), "merge", "letters, digits"),
+        (text("\"merge\":\"m\""), "merge", "\"merge\" needs \"push_type\": \"background\""),
+        (
+            text("\"merge\":\"m\",\"push_type\":\"alert\""), "push_type",
+            "\"merge\" needs \"push_type\": \"background\""
+        ),
+        (merged(#","ttl":60"#), "ttl", "exclude each other"),
+        (merged(#","topic":"com.example.x""#), "topic", "exclude each other"),
+        (merged(#","caps":[{"pushes":1,"per":"day"}]"#), "caps", "exclude each other"),
+        (merged("", payload: #"{"aps":{"content-available":1}}"#), "payload", "needs aps and fetch"),
+        (
+            merged("", payload: #"{"aps":{"content-available":1},"fetch":["{{id}}"]}"#), "payload",
+            "no placeholders"
+        ),
     ]
 
-    @Test(arguments: unsupported.indices) func `refuses fields that are not supported yet by name`(index: Int)
-    {
-        let row = Self.unsupported[index]
-        let error = #expect(throws: CampaignError.self) { try campaign(Self.text(row.fields)) }
-        #expect(error?.field == row.field)
-        #expect(error?.reason == row.text)
+    @Test(arguments: mergeFaults.indices) func `refuses what cannot be merged`(index: Int) {
+        let fault = Self.mergeFaults[index]
+        let error = #expect(throws: CampaignError.self) { try campaign(fault.text) }
+        #expect(error?.field == fault.field)
+        #expect(error?.reason.contains(fault.reason) == true, "\(error?.reason ?? "")")
     }
 
     @Test func `reads variants, and sends their exploration as the first stage`() throws {

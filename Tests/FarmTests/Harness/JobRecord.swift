@@ -8,6 +8,7 @@ struct JobRecord: Decodable, Equatable {
     var malformed: Int
     var duplicates: Int
     var unknownRecipients: Int
+    var capped: Int
     var delivered: Int
     var failed: Int
     var expired: Int
@@ -25,6 +26,7 @@ struct JobRecord: Decodable, Equatable {
             cancelled,
             queued, delayed, reasons
         case inFlight = "in_flight"
+        case capped
         case unknownRecipients = "unknown_recipients"
         case maybeDuplicated = "maybe_duplicated"
         case createdAt = "created_at"
@@ -39,6 +41,7 @@ struct JobRecord: Decodable, Equatable {
         (submitted, accepted) = (number("submitted"), number("accepted") - number("adding"))
         (malformed, duplicates) = (number("malformed"), number("duplicates"))
         unknownRecipients = number("unknown_recipients")
+        capped = number("capped")
         (delivered, failed) = (number("delivered"), number("failed"))
         (expired, cancelled) = (number("expired"), number("cancelled"))
         (queued, inFlight, delayed) = (0, 0, 0)

@@ -45,6 +45,20 @@ extension Mutant {
         Mutant(.extendJob, "submits no pushes", "increment(job_record, 'submitted', pushes)"),
         Mutant(.extendJob, "wakes no worker", "ipairs(wake(wakes))", "ipairs({})"),
         Mutant(.extendJob, "keeps a job record forever", "call('EXPIRE', job_record, keep)"),
+        Mutant(
+            .extendJob, "merges a campaign that does not run", "if record[2] ~= 'running' or ",
+            "if "),
+        Mutant(.extendJob, "merges a campaign that is at another step", " or 0) ~= step or", " or 0) < 0 or"),
+        Mutant(.extendJob, "merges a paused campaign", "~= step or pause_of(id) then", "~= step then"),
+        Mutant(.extendJob, "merges a cancelled campaign", "not (entry and", "not (false and"),
+        Mutant(
+            .extendJob, "ends the merging too early", "entry:match('^%d+ (%d+)')) <= t)",
+            "entry:match('^%d+ (%d+)')) > 0)"),
+        Mutant(
+            .extendJob, "stores no progress of merged campaigns", "call('HSET', key, ARGV[i], ARGV[i + 1])"),
+        Mutant(
+            .extendJob, "counts no merged devices",
+            "for _, other in ipairs(others) do store_merged(other) end"),
         Mutant(.settle, "never stops a campaign", "guard.failed <= guard.share * guard.all", "true"),
         Mutant(.settle, "stops a campaign too early", "guard.all < LEAST_OUTCOMES or", "false or"),
         Mutant(

@@ -37,6 +37,13 @@ extension Mutant {
         Mutant(
             .finishLookups, "does not forget tries",
             "step)\ncall('HDEL', intake, 'lookup_tries', 'lookup_tried_by')", "step)"),
+        Mutant(
+            .finishLookups, "stores only the first counter", "2 + 3 * counters, 3 do", "2 + counters, 3 do"),
+        Mutant(
+            .finishLookups, "reports only the first push", "for _ = 1, events do place",
+            "for _ = 2, events do place"),
+        Mutant(.split, "hides capped pushes", "add_number(words, 'capped', capped)"),
+        Mutant(.split, "counts capped pushes only beside other faults", "and capped == '0' and", "and"),
         Mutant(.split, "hides unknown recipients", "add_number(words, 'unknown_recipients', unknown)"),
         Mutant(
             .split, "counts unknown recipients only beside other faults", "and unknown == '0' and", "and"),

@@ -6,7 +6,7 @@ import PushModel
 /// Cases of the scripts that create, extend and end campaigns.
 extension ScriptCase {
     static let campaigns =
-        changedCampaigns + endedCampaigns + steps + waitingSteps + lastSteps + doneDevices
+        changedCampaigns + endedCampaigns + steps + mergedSteps + waitingSteps + lastSteps + doneDevices
         + outcomes + variants
 
     private static let changedCampaigns = [
@@ -150,6 +150,41 @@ extension ScriptCase {
         },
         ScriptCase("adds nothing to an unknown campaign", again: .refused("error STEP 0")) { fixture in
             fixture.campaignStep(1)
+        },
+    ]
+
+    private static let mergedSteps = [
+        ScriptCase("stores the counts of a merged campaign", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.runCampaign("m")
+            return fixture.mergedStep(ofLast: 0)
+        },
+        ScriptCase("merges no campaign that is paused", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.runCampaign("m")
+            try fixture.perform(ChangePauses(.job("m", .pause), by: "me@here"))
+            return fixture.mergedStep(ofLast: 0)
+        },
+        ScriptCase("merges no campaign that is cancelled", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.runCampaign("m")
+            try fixture.perform(ChangePauses(.cancel("m", from: 0, keep: 99), by: "me@here"))
+            return fixture.mergedStep(ofLast: 0)
+        },
+        ScriptCase("merges a campaign until the time of its cancel", again: .other("[0]")) { fixture in
+            try fixture.runCampaign()
+            try fixture.runCampaign("m")
+            try fixture.perform(ChangePauses(.cancel("m", from: 4_000_000_000_000, keep: 99), by: "me@here"))
+            return fixture.mergedStep(ofLast: 0)
+        },
+        ScriptCase("merges no campaign that is at another step", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.runCampaign("m")
+            return fixture.mergedStep(ofLast: 1)
+        },
+        ScriptCase("merges no unknown campaign", again: .same) { fixture in
+            try fixture.runCampaign()
+            return fixture.mergedStep(ofLast: 0)
         },
     ]
 
@@ -316,13 +351,27 @@ extension StoreFixture {
         return settlement
     }
 
-    func createCampaign(isDraft: Bool) throws {
-        _ = try perform(ChangeCampaign.create("c", name: "create", isDraft: isDraft, fields: []))
+    func createCampaign(_ id: String = "c", isDraft: Bool) throws {
+        _ = try perform(ChangeCampaign.create(id, name: "create", isDraft: isDraft, fields: []))
     }
 
-    func runCampaign() throws {
-        try createCampaign(isDraft: false)
-        _ = try perform(ChangeCampaign.begin("c", token: token, name: "begin", fields: []))
+    func runCampaign(_ id: String = "c") throws {
+        try createCampaign(id, isDraft: false)
+        _ = try perform(ChangeCampaign.begin(id, token: token, name: "begin", fields: []))
+    }
+
+    /// Returns a step whose pushes have content of the campaign `m`.
+    func mergedStep(ofLast step: Int) -> ExtendJob {
+        var request = campaignStep(1)
+        var event = FarmEvent(.campaignSkipped)
+        event.add("campaign", "c")
+        request.events = [event]
+        request.merged = [
+            .init(
+                campaign: "m", step: step, fields: ["progress": "{}"],
+                counts: ["audience:1": 2, "merged:1": 2])
+        ]
+        return request
     }
 
     /// Returns a step of three pushes and of one device that cannot be sent to.

@@ -32,6 +32,13 @@ extension ScriptCase {
                 jobs: [Split.Job(id: "a", opens: true, submitted: 1, accepted: 1, unknownRecipients: 3)],
                 batches: [.init(shard: 0, lane: .high, tokens: 1, body: StoreFixture.body([("a", 1)]))])
         },
+        ScriptCase("splits a job with pushes that the budget left out", again: .other("[0]")) { fixture in
+            try fixture.take("a", "next")
+            return Split(
+                token: fixture.token, step: 1, dropped: 1,
+                jobs: [Split.Job(id: "a", opens: true, submitted: 1, accepted: 1, capped: 2)],
+                batches: [.init(shard: 0, lane: .high, tokens: 1, body: StoreFixture.body([("a", 1)]))])
+        },
         ScriptCase("finishes a job that has only unknown recipients", again: .other("[0]")) { fixture in
             try fixture.take("a", "next")
             return Split(
@@ -86,6 +93,24 @@ extension ScriptCase {
                     .refused(id: "j", field: "users", position: 7, reason: "too many"),
                     .found(Array("C".utf8)),
                 ])
+        },
+        ScriptCase(
+            "stores the counters of the budget, and reports pushes that it left out", again: .other("0")
+        ) {
+            fixture in
+            try fixture.queueLookups("a", "bad", "c")
+            let seconds = try fixture.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0
+            let expiry = (seconds + 101) * 1000
+            return FinishLookups(
+                token: fixture.token, step: 1,
+                jobs: [
+                    .found(Array("A".utf8)),
+                    .refused(id: "j", field: "users", position: 7, reason: "too many"),
+                ],
+                counters: ["00:0", "01:0"].map {
+                    .init(key: "caps:@background:hour:1:" + $0, bytes: [0, 1, 1], expiresAt: expiry)
+                },
+                events: [1, 2].map { FarmEvent(.pushCapped, job: "a", token: [$0]) })
         },
         ScriptCase("finishes no more look-ups than jobs wait", again: .refused("error TAKEN 1")) { fixture in
             try fixture.queueLookups("a")

@@ -57,7 +57,7 @@ final class SimulatedCampaignIntake {
         (known.step, known.sent, known.plan) = (known.step + 1, sent, nil)
         switch reply {
         case .done, .doneBefore: self.known[job.number] = request.ending == nil ? known : nil
-        case .paused, .full: self.known[job.number] = nil
+        case .paused, .full, .mergedUnavailable: self.known[job.number] = nil
         case .cancelled:
             var ending = ExtendJob(
                 token: token, campaign: id, step: request.step, name: simulation.name("step"))

@@ -67,7 +67,7 @@ extension Checker {
         for round in 1...campaign.rounds {
             expected["audience:\(round)"] = devices
             expected["accepted:\(round)"] = devices
-            for field in ["capped", "excluded", "unsendable"] { expected["\(field):\(round)"] = 0 }
+            for field in ["merged", "capped", "excluded", "unsendable"] { expected["\(field):\(round)"] = 0 }
         }
         expected["accepted:\(campaign.rounds + 1)"] = 0
         for (field, count) in expected.sorted(by: { $0.key < $1.key }) {

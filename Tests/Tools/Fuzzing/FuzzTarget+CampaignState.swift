@@ -63,12 +63,11 @@ extension FuzzTarget {
         let member: MergeMember
         do throws(ScheduleError) {
             member = try MergeMember(
-                campaign: "c", priority: 1, startedAt: UTCTime(seconds: 0), expiresAt: UTCTime(seconds: 1),
-                payload: payload, group: group)
+                campaign: "c", priority: 1, startedAt: UTCTime(seconds: 0), payload: payload, group: group)
         } catch { return try Violation.unless(!error.reason.isEmpty, "no reason") }
-        guard let push = group.push([member]).push else { throw Violation("no push") }
-        try Violation.unless(push.payload.count <= MergeGroup.payloadLimit, "\(push.payload.count) bytes")
-        let isJSON = push.payload.withUnsafeBytes { (try? JSONScanner.validate($0)) != nil }
+        let merged = group.payload(of: [member])
+        try Violation.unless(merged.count <= MergeGroup.payloadLimit, "\(merged.count) bytes")
+        let isJSON = merged.withUnsafeBytes { (try? JSONScanner.validate($0)) != nil }
         try Violation.unless(isJSON, "the payload is not JSON")
     }
 

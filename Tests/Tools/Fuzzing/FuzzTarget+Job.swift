@@ -17,7 +17,7 @@ extension FuzzTarget {
             "\"registered_at\":",
             "\"alert\":1", "\"badge\":1", "1780000100", "0123456789abcdef", "00FC13adff785122", "\\u00e9",
             "\\ud83d\\ude00",
-            "\"users\":[\"", "\"devices\":[", "\"device\":\"", "\"unknown_recipients\":",
+            "\"users\":[\"", "\"devices\":[", "\"device\":\"", "\"unknown_recipients\":", "\"capped\":",
             "\"translations\":{", "\"values\":{\"n\":", "\"lang\":\"de\"", "{{n}}", "{{n|", "\"{{=n}}\"",
             "{{{{", "}}",
             "\\\"", "1e5", "-0", "null", "true", "{}", "[]", "],", "},", "\":", "\u{e9}", "\u{1f600}",
@@ -65,7 +65,7 @@ extension FuzzTarget {
     private static func checkCounts(of job: ParsedJob) throws(Violation) {
         try Violation.unless(
             job.submitted == job.accepted + job.duplicates + job.malformed.count
-                && (job.submitted > 0 || job.unknownRecipients > 0),
+                && (job.submitted > 0 || job.unknownRecipients > 0 || (job.capped ?? 0) > 0),
             "the counts do not add up")
         try Violation.unless(job.id.map(isProperID) ?? true, "an improper id")
         var last = -1

@@ -87,7 +87,10 @@ import Testing
         let faults = [
             ("{\"segment\": \"all\",\n \"paylod\": {}}", ":2:2: paylod: there is no field \"paylod\""),
             ("{\"segment\": \"all\", \"payload\": {},\n\n  \"rate\": 0}", ":3:11: rate:"),
-            ("{\"segment\": \"all\", \"payload\": {}, \"merge\": \"m\"}", "\"merge\" is not supported yet"),
+            (
+                "{\"segment\": \"all\", \"payload\": {}, \"merge\": \"m\"}",
+                "merge: \"merge\" needs \"push_type\""
+            ),
             (
                 "{\"segment\": \"all\", \"payload\": {\"aps\": {}},\n \"zone\": \"Europe/Belin\"}",
                 ":2:10: zone: there is no time zone"

@@ -57,6 +57,7 @@ struct ScreeningTrackerTests {
             .undecided(reason: "exhausted", cause: "throttled")
         ),
         ([("push.expired", [:])], .undecided(reason: "expired", cause: nil)),
+        ([("push.capped", [:])], .undecided(reason: "capped", cause: nil)),
         (
             [("push.failed", ["reason": "suppressed", "cause": "Feedback"])],
             .invalid(reason: "Feedback", time: 5, wasKnown: true)

@@ -86,6 +86,14 @@ package struct AudienceSelection: Sendable {
         return Choice(ordinals: chosen, next: OrdinalChunk.size, isExhausted: true)
     }
 
+    /// The devices that are due for a push of another campaign, among some devices of the chunk.
+    ///
+    /// - Parameter stage: the stage of the cells that the campaign sends to now.
+    package func devices(among ordinals: [UInt16], ofStage stage: Int) -> OrdinalChunk {
+        OrdinalChunk(
+            ordinals.filter { devices[$0] && (cells.count == 1 || cell(of: $0).stage == stage) })
+    }
+
     private func cell(of ordinal: UInt16) -> AudienceCells.Cell {
         cells.cell(partition: chunk.partition, ordinal: chunk.firstOrdinal + Int(ordinal))
     }

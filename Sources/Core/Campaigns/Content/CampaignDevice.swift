@@ -45,8 +45,16 @@ package enum CampaignDevice: Hashable, Sendable {
 
     /// The device with the payload of a variant, 0 or more. A row of an uploaded list has no variants.
     package func with(variant index: Int) -> CampaignDevice {
+        with(language: CampaignVariants.language(ofVariant: index))
+    }
+
+    /// The device with a merged payload, 0 or more. A row of an uploaded list gets no merged push.
+    package func with(mergedPayload index: Int) -> CampaignDevice {
+        with(language: MergedPayloads.language(ofPayload: index))
+    }
+
+    private func with(language lang: String) -> CampaignDevice {
         guard case .stored(let device) = self else { return self }
-        let lang = CampaignVariants.language(ofVariant: index)
         return .stored(Stored(address: device.address, lang: lang, values: device.values))
     }
 

@@ -35,36 +35,47 @@ package struct CampaignJob: Sendable {
     ///   - isFallback: whether the payload of `fallback` replaces the message.
     ///   - expiry: when the devices' window ends. The pushes expire at this time unless the campaign has `ttl` or `expires_at`.
     ///     Nil without a window.
-    package func text(for devices: [CampaignDevice], isFallback: Bool = false, expiry: UTCTime? = nil)
-        -> [UInt8]
-    {
-        written(devices, isFallback: isFallback, expiry: expiry).text.bytes
+    ///   - merged: the payloads of merged pushes; nil: each push has only the campaign's own content.
+    package func text(
+        for devices: [CampaignDevice], isFallback: Bool = false, expiry: UTCTime? = nil,
+        merged: MergedPayloads? = nil
+    ) -> [UInt8] {
+        written(devices, isFallback: isFallback, expiry: expiry, merged: merged).text.bytes
     }
 
-    private func written(_ devices: [CampaignDevice], isFallback: Bool, expiry: UTCTime?) -> WrittenJob {
+    private func written(
+        _ devices: [CampaignDevice], isFallback: Bool, expiry: UTCTime?, merged: MergedPayloads? = nil
+    ) -> WrittenJob {
+        let merged = isFallback ? nil : merged ?? MergedPayloads(only: campaign, id: id)
         let content = campaign.content
         var job = WrittenJob(definition: campaign.definition)
         job.text.beginObject()
         job.text.member("id", self.job)
         if isFallback, let fallback = content.fallback {
             job.copy(.payload, fallback)
+        } else if let merged {
+            merged.write(to: &job.text)
         } else if content.variants.isEmpty {
             job.copy(content.message.field, content.message.range)
         } else {
             job.copy(variants: content.variants)
         }
-        for option in content.options { job.copy(option.field, option.range) }
+        for option in content.options where !(isFallback && campaign.isBackgroundOption(option.field)) {
+            job.copy(option.field, option.range)
+        }
         if let expiry, !content.has(.ttl), !content.has(.expiresAt) {
             job.text.member(CampaignField.expiresAt.rawValue, max(1, expiry.seconds))
         }
-        if campaign.schedule.repetition != nil, !content.has(.collapseID),
+        if let merged {
+            job.text.member(CampaignField.collapseID.rawValue, merged.group)
+        } else if campaign.schedule.repetition != nil, !content.has(.collapseID),
             id.utf8.count <= Self.longestCollapseID
         {
             job.text.member(CampaignField.collapseID.rawValue, id)
         }
         job.text.key("pushes")
         job.text.array { text in
-            let hasLanguages = hasLanguages(isFallback)
+            let hasLanguages = merged?.hasLanguages ?? hasLanguages(isFallback)
             for device in devices {
                 switch device {
                 case .stored(let device): Self.write(device, hasLanguages: hasLanguages, &text)
@@ -104,6 +115,13 @@ package struct CampaignJob: Sendable {
                     }
                 })
         }
+    }
+}
+
+extension Campaign {
+    /// Whether an option is only for the background pushes of the campaign, and not for its fallback, which is an alert push.
+    fileprivate func isBackgroundOption(_ field: CampaignField) -> Bool {
+        isBackground && (field == .pushType || field == .priority)
     }
 }
 

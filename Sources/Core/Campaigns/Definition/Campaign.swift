@@ -35,7 +35,7 @@ package struct Campaign: Sendable {
     /// - Parameter id: the campaign's id.
     package func salt(id: String) -> String { series ?? id }
 
-    /// Whether the pushes are background pushes.
+    /// Whether the pushes are background pushes. The pushes with the payload of `fallback` are alert pushes.
     package var isBackground: Bool { content.isBackground(definition) }
 
     /// Whether the devices of a stage explore the variants evenly. The exploration is the first stage of the first round.

@@ -24,11 +24,4 @@ package enum CampaignField: String, CaseIterable, Sendable {
         .pushType, .priority, .topic, .collapseID, .ttl, .expiresAt, .lane, .receipts, .delivery,
         .maxAttempts,
     ]
-
-    /// The fields that this version reads and checks, but cannot carry out. A campaign with one of these fields is refused, so
-    /// that no field is ignored silently. To support a field, remove it from this list.
-    package static let unsupported: [CampaignField] = [.merge, .mergePriority]
-
-    /// The words by which an error names an unsupported field.
-    package var isUnsupportedText: String { "\"\(rawValue)\" is not supported yet" }
 }

@@ -28,11 +28,3 @@ package struct CampaignLimits: Hashable, Sendable {
     /// The share above which the campaign pauses: ``stopAt``, or 0.2.
     package var stopShare: Double { stopAt ?? 0.2 }
 }
-
-/// How a campaign is merged with other campaigns that are due in the same round.
-package struct CampaignMerge: Hashable, Sendable {
-    /// Campaigns with equal names are merged into one push.
-    package let name: String
-    /// Contents of a higher priority come first; 0...1000.
-    package let priority: Int
-}

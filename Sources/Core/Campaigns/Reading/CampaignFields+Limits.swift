@@ -1,7 +1,7 @@
 import PushModel
 import Scheduling
 
-/// The fields that limit, merge and repeat campaigns as a whole.
+/// The fields that limit and repeat campaigns as a whole.
 extension CampaignFields {
     func limits() throws(CampaignError) -> CampaignLimits {
         CampaignLimits(
@@ -43,12 +43,6 @@ extension CampaignFields {
             throw value.error("\"quiet\" starts and ends at \(quiet.from), so no time would be left")
         }
         return quiet
-    }
-
-    func merge() throws(CampaignError) -> CampaignMerge? {
-        try require(.mergePriority, of: .merge)
-        let priority = try self[.mergePriority]?.integer(in: 0...1000) ?? 0
-        return try name(.merge).map { CampaignMerge(name: $0, priority: priority) }
     }
 
     func recurrence() throws(CampaignError) -> CronExpression? {

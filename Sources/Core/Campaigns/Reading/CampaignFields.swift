@@ -31,13 +31,6 @@ struct CampaignFields {
         CampaignError(field: field.rawValue, position: fields.value.position, reason: reason)
     }
 
-    /// Refuses the first field that this version cannot carry out.
-    func refuseUnsupported() throws(CampaignError) {
-        for field in CampaignField.unsupported {
-            if let value = self[field] { throw value.error(field.isUnsupportedText) }
-        }
-    }
-
     // MARK: Names and audience
 
     func id() throws(CampaignError) -> String? {

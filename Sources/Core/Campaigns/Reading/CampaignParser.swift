@@ -25,7 +25,7 @@ package struct CampaignParser {
     }
 
     /// Reads a definition.
-    /// - Throws: ``CampaignError`` with the first fault. A field that this version does not support is a fault.
+    /// - Throws: ``CampaignError`` with the first fault.
     package func parse(_ bytes: [UInt8]) throws(CampaignError) -> Campaign {
         guard bytes.count <= Self.longest else {
             throw CampaignError(
@@ -62,7 +62,7 @@ package struct CampaignParser {
             definition: value.bytes, id: id, audience: audience, content: content, schedule: schedule,
             defaultZone: defaultZone, series: try fields.series(), limits: try fields.limits(),
             merge: try fields.merge(), recurrence: try fields.recurrence(), variants: variants)
-        try fields.refuseUnsupported()
+        try fields.checkMerge(of: campaign)
         return campaign
     }
 }

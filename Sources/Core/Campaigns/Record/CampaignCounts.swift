@@ -1,7 +1,7 @@
 /// Counts of a campaign's devices, by round. The record has each count as a number that steps only add to.
 ///
-/// When a round is over, its audience is accepted + capped + excluded + unsendable. Before, the devices of the audience that
-/// are in none of the four are still to be sent to.
+/// When a round is over, its audience is accepted + merged + capped + excluded + unsendable. Before, the devices of the
+/// audience that are in none of the five are still to be sent to.
 package struct CampaignCounts: Hashable, Sendable {
     /// A count; the raw value is the field of the record. The round's number follows after a colon, as in `accepted:2`.
     package enum Kind: String, CaseIterable, Sendable {
@@ -9,6 +9,8 @@ package struct CampaignCounts: Hashable, Sendable {
         case audience
         /// Pushes that were accepted, one for each device.
         case accepted
+        /// Devices whose push is that of another campaign of the merge group, with the content of this campaign.
+        case merged
         /// Devices that got no push because of a cap.
         case capped
         /// Devices that got no push because they left the audience, were done, or had no more time in their window.

@@ -42,6 +42,7 @@ package struct CampaignProgress: Equatable, Sendable {
             text.member("stage", group.stage)
             text.member("counted", group.counted)
             text.member("handled", group.handled)
+            if group.ahead > 0 { text.member("ahead", group.ahead) }
             guard !group.isFinished else { return }
             text.member("began", group.began.milliseconds)
             text.member("planned_end", group.plannedEnd.milliseconds)
@@ -105,7 +106,7 @@ package struct CampaignProgress: Equatable, Sendable {
             let counted = number("counted"), let handled = number("handled")
         else { return nil }
         (group.round, group.rounds, group.stage) = (round, rounds, stage)
-        (group.counted, group.handled) = (counted, handled)
+        (group.counted, group.handled, group.ahead) = (counted, handled, number("ahead") ?? 0)
         guard !group.isFinished else { return group }
         guard let began = time("began"), let end = time("planned_end"), let needed = number("needed"),
             let sweeps = number("sweeps"), let cursor = tree["cursor"].flatMap({ Self.cursor($0.elements) })

@@ -170,6 +170,43 @@ package struct CampaignRun: Sendable {
     }
 }
 
+// MARK: Merged pushes
+
+extension CampaignRun {
+    /// The devices that get the campaign's content when another campaign of its merge group sends them a push.
+    package struct Due: Hashable, Sendable {
+        /// The index of the group in ``CampaignRun/groups``.
+        package let group: Int
+        package let round: Int
+        /// The stage of the devices in ``CampaignRun/cells(ofRound:)``.
+        package let stage: Int
+        /// When the window of the group ends; nil without a window.
+        package let expiry: UTCTime?
+    }
+
+    /// - Parameter gap: the least time between two pushes of the merge group, in milliseconds.
+    package func due(at time: UTCTime, gap: Int64) -> [Due] {
+        runs.indices.compactMap { index in
+            // The fallback is a visible push, which is not merged.
+            guard campaign.content.fallback == nil || !runs[index].isLastRound,
+                let due = runs[index].dueRound(at: time, gap: gap)
+            else { return nil }
+            let times = groups[index].times
+            return Due(
+                group: index, round: due.round, stage: due.stage,
+                expiry: times.zone == nil ? nil : times.window.upperBound)
+        }
+    }
+
+    /// Notes that devices got the campaign's content in a push of another campaign.
+    ///
+    /// - Parameter cohorts: the number of these devices in each cohort.
+    package mutating func merged(_ due: Due, cohorts: [Int: Int]) { runs[due.group].merged(cohorts: cohorts) }
+
+    /// Lets a group of devices wait, because its next device has had a push of the merge group too recently.
+    package mutating func hold(_ group: Int, until time: UTCTime) { runs[group].hold(until: time) }
+}
+
 extension CampaignSchedule {
     /// Whether the campaign sends at a rate, and does not spread its pushes.
     var hasRate: Bool {

@@ -24,6 +24,8 @@ package struct GroupProgress: Equatable, Sendable {
     /// The devices that the round is for, and those that got a push or were left out for a reason.
     package internal(set) var counted = 0
     package internal(set) var handled = 0
+    /// The devices that got the content of the next round before the round began, in pushes of other campaigns of the merge group.
+    package internal(set) var ahead = 0
     /// When the last stage so far of the present round began.
     var began = UTCTime(milliseconds: 0)
     /// When the present stage ends by its plan.

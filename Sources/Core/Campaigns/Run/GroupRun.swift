@@ -34,6 +34,8 @@ struct GroupRun {
     private var section: StageSection?
     /// The devices of later stages, by stage and cohort. Empty for later rounds.
     private var laterStages: [[Int]] = []
+    /// The time until which the next device of the group has had its last push too recently; nil if no step has found such a device.
+    private var heldUntil: UTCTime?
 
     init(_ settings: Settings, _ progress: GroupProgress) {
         (self.settings, self.progress) = (settings, progress)
@@ -98,6 +100,10 @@ struct GroupRun {
             endRound(at: time)
             return .nothing
         }
+        if let heldUntil {
+            guard heldUntil <= time else { return .wait(until: min(windowEnd, heldUntil)) }
+            self.heldUntil = nil
+        }
         guard var section else { return .count }
         guard let cursor = section.settled(progress.cursor) else {
             endStage(at: time)
@@ -134,7 +140,11 @@ struct GroupRun {
         case .finished: return
         case .waiting:
             beginRound(count.total, at: time)
-            guard count.total > 0 else { return finish() }
+            guard count.total > 0 else {
+                guard progress.counted > 0 else { return finish() }
+                (progress.began, progress.plannedEnd) = (time, time)
+                return endRound(at: time, isComplete: true)
+            }
             guard time < windowEnd else { return endRound(at: time) }
             beginStage(count, chunks, at: time)
         case .gated:
@@ -171,11 +181,35 @@ struct GroupRun {
         if let section, section.settled(place) == nil { endStage(at: time) }
     }
 
+    // MARK: Merged pushes
+
+    /// Whether the group may send at a time.
+    func isAllowed(at time: UTCTime) -> Bool { settings.times.allowed.range(at: time) != nil }
+
+    /// Sends nothing until a time, because the next device has had a push of the merge group too recently.
+    mutating func hold(until time: UTCTime) { heldUntil = time }
+
+    /// Notes that devices got the content of the present round, or of the next round, in a push of another campaign.
+    ///
+    /// - Parameter cohorts: the number of these devices in each cohort.
+    mutating func merged(cohorts: [Int: Int]) {
+        let devices = cohorts.values.reduce(0, +)
+        unstored[.merged, progress.round] += devices
+        if case .waiting = progress.phase {
+            unstored[.audience, progress.round] += devices
+            progress.ahead = progress.ahead.adding(saturating: devices)
+            return
+        }
+        progress.handled = progress.handled.adding(saturating: devices)
+        for (cohort, count) in cohorts where count > 0 { section?.handle(count, ofCohort: cohort) }
+    }
+
     // MARK: Rounds
 
     private mutating func beginRound(_ devices: Int, at time: UTCTime) {
         progress.phase = .sending
-        (progress.counted, progress.handled, progress.stage, progress.sweeps) = (devices, 0, 0, 0)
+        (progress.counted, progress.handled) = (devices + progress.ahead, progress.ahead)
+        (progress.stage, progress.sweeps, progress.ahead) = (0, 0, 0)
         (progress.cursor, progress.marks) = (.start, SendMarks())
         unstored[.audience, progress.round] += devices
         let rest = settings.times.rest(from: time, devices: max(1, devices))

@@ -9,7 +9,6 @@ package struct MergeMember: Hashable, Sendable {
     /// A greater number is more urgent.
     package let priority: Int
     package let startedAt: UTCTime
-    package let expiresAt: UTCTime
     /// The campaign's element in the `fetch` list of a merged payload.
     let element: [UInt8]
 
@@ -19,8 +18,7 @@ package struct MergeMember: Hashable, Sendable {
     ///     `fetch` with at least one element.
     ///   - group: the group that the campaign names.
     package init(
-        campaign: String, priority: Int, startedAt: UTCTime, expiresAt: UTCTime, payload: [UInt8],
-        group: MergeGroup
+        campaign: String, priority: Int, startedAt: UTCTime, payload: [UInt8], group: MergeGroup
     ) throws(ScheduleError) {
         guard Self.priorities.contains(priority) else {
             throw ScheduleError(field: .merge, reason: "a priority from 0 to 1000 is needed")
@@ -41,14 +39,19 @@ package struct MergeMember: Hashable, Sendable {
                     "the payload has \(text.bytes.count) bytes for the fetch list of a merged push; there is room for \(group.room)"
             )
         }
+        guard !text.bytes.contains("{{".utf8) else {
+            throw ScheduleError(
+                field: .merge, reason: "the payload of a merged campaign has no placeholders")
+        }
         guard group.isReadable(text.bytes) else {
             throw ScheduleError(field: .merge, reason: "the elements of fetch are nested too deeply")
         }
         (self.campaign, self.priority) = (campaign, priority)
-        (self.startedAt, self.expiresAt, element) = (startedAt, expiresAt, text.bytes)
+        (self.startedAt, element) = (startedAt, text.bytes)
     }
 
-    static func precedes(_ left: MergeMember, _ right: MergeMember) -> Bool {
+    /// Whether a campaign's content comes before another's: greatest priority, then earliest start, then id.
+    package static func precedes(_ left: MergeMember, _ right: MergeMember) -> Bool {
         (-left.priority, left.startedAt.milliseconds, left.campaign)
             < (-right.priority, right.startedAt.milliseconds, right.campaign)
     }

@@ -8,6 +8,8 @@ package struct FarmEvent: Sendable {
         case pushDelivered = "push.delivered"
         case pushFailed = "push.failed"
         case pushExpired = "push.expired"
+        /// The push was left out because of the budget of background pushes.
+        case pushCapped = "push.capped"
         case tokenInvalid = "token.invalid"
         case tokenMalformed = "token.malformed"
         /// A shard is quarantined because several workers crashed while they had pushes of this shard in flight.

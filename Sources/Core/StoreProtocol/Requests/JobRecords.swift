@@ -17,6 +17,8 @@ package struct JobRecord: Equatable, Sendable {
     package var duplicates = 0
     /// Number of recipients without a token, which have no push.
     package var unknownRecipients = 0
+    /// The pushes that were left out because of the budget of background pushes.
+    package var capped = 0
     package var delivered = 0
     package var failed = 0
     package var expired = 0
@@ -80,6 +82,7 @@ extension JobRecord {
         malformed = number("malformed")
         duplicates = number("duplicates")
         unknownRecipients = number("unknown_recipients")
+        capped = number("capped")
         delivered = number("delivered")
         failed = number("failed")
         expired = number("expired")

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// Moves the first taken jobs to the jobs that wait for a look-up of their users or devices.
+/// Moves the first taken jobs to the jobs that wait for a look-up of their users, devices or tokens.
 package struct QueueLookups: Request {
     /// Whether this call moved the jobs; false if an earlier call did this step.
     package typealias Reply = Bool
@@ -11,7 +11,7 @@ package struct QueueLookups: Request {
 
     /// - Parameters:
     ///   - step: the number of the last step plus 1.
-    ///   - jobs: how many of the taken jobs name users or devices.
+    ///   - jobs: how many of the taken jobs need a look-up.
     package init(token: FenceToken, step: Int, jobs: Int) {
         words = [ScriptKeys.prefix, token, step, jobs]
     }
@@ -68,9 +68,20 @@ package struct FinishLookups: Request {
 
     package let words: [any CommandArgument]
 
-    /// - Parameter step: the number of the last step plus 1.
-    package init(token: FenceToken, step: Int, jobs: [Job]) {
-        var words: [any CommandArgument] = [ScriptKeys.prefixAndInbox, token, step]
+    /// - Parameters:
+    ///   - step: the number of the last step plus 1.
+    ///   - counters: the new values of counters of the budget of background pushes, which expire.
+    ///   - events: about pushes that the budget leaves out.
+    package init(
+        token: FenceToken, step: Int, jobs: [Job], counters: [ExtendJob.StoredString] = [],
+        events: [FarmEvent] = []
+    ) {
+        var words: [any CommandArgument] = [
+            ScriptKeys.prefixAndInbox, token, step, counters.count, events.count,
+            ArgumentList(
+                counters.flatMap { [$0.key, $0.bytes, $0.expiresAt] as [any CommandArgument] }),
+            ArgumentList(events),
+        ]
         for job in jobs {
             switch job {
             case .found(let json): words += [json, "", "", 0, ""]

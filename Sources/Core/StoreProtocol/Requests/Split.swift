@@ -17,6 +17,8 @@ package struct Split: Request {
         package var duplicates: Int
         /// The number of recipients without a token, which have no push.
         package var unknownRecipients: Int
+        /// The number of pushes that were left out because of the budget of background pushes.
+        package var capped: Int
         package var lane: Lane
         /// The job whose pushes this job replays; nil if this job is no replay.
         package var replayOf: String?
@@ -27,10 +29,10 @@ package struct Split: Request {
 
         package init(
             id: String, opens: Bool, submitted: Int, accepted: Int, malformed: Int = 0, duplicates: Int = 0,
-            unknownRecipients: Int = 0, lane: Lane = .high, replayOf: String? = nil, warning: String = "",
-            events: [FarmEvent] = []
+            unknownRecipients: Int = 0, capped: Int = 0, lane: Lane = .high, replayOf: String? = nil,
+            warning: String = "", events: [FarmEvent] = []
         ) {
-            self.unknownRecipients = unknownRecipients
+            (self.unknownRecipients, self.capped) = (unknownRecipients, capped)
             (self.replayOf, self.warning) = (replayOf, warning)
             (self.id, self.opens, self.submitted, self.accepted) = (id, opens, submitted, accepted)
             (self.malformed, self.duplicates, self.lane, self.events) = (malformed, duplicates, lane, events)
@@ -109,6 +111,7 @@ extension Split.Job: CommandArgument {
         command.append(malformed)
         command.append(duplicates)
         command.append(unknownRecipients)
+        command.append(capped)
         command.append(lane.name)
         command.append(opens ? warning : "")
         ArgumentList(events, isCounted: true).write(to: &command, keys)

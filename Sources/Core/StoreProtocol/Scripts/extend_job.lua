@@ -1,16 +1,18 @@
 #!lua flags=allow-oom
 -- Performs one step of a campaign: adds batches, counts, and the bits of the step's devices. The last step also ends the
--- campaign.
+-- campaign. If the step's pushes have content of other campaigns, the step also stores the counts of these campaigns.
 --
--- Uses  base, events, records, pauses, finishing, batches, cancelling, back_pressure, new_batches, campaigns
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, back_pressure, new_batches, campaigns, merged_campaigns
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 campaign; 3 step; 4 name of the step, which no other step has; 5 seconds to keep a job record;
 --       6 "" or, for the last step, the campaign's final state: finished or cancelled; 7 reason of the final state, or "";
---       8 fields; 9 counts; 10 strings; 11 events; 12 batches; fields × (name, value); counts × (name, number to add);
---       strings × (key without the prefix, bytes, time of its expiry in ms or 0); events × (n, n words);
---       batches × (NN, h|b, due in ms or 0, tokens, body)
+--       8 fields; 9 counts; 10 strings; 11 events; 12 batches; 13 merged campaigns; fields × (name, value);
+--       counts × (name, number to add); strings × (key without the prefix, bytes, time of its expiry in ms or 0);
+--       events × (n, n words); batches × (NN, h|b, due in ms or 0, tokens, body);
+--       merged × (campaign, number of its last step, fields, counts, fields × (name, value), counts × (name, number to add))
 -- Reply [1, ms until the earliest delayed batch of this call or -1, shards woken…]; [0] if this step was done before. If
---       nothing happened: [2] the campaign is paused; [3] it is cancelled; [4] the app is full
+--       nothing happened: [2] the campaign is paused; [3] it is cancelled; [4] the app is full; [5, campaign] this merged
+--       campaign is paused or cancelled, or is not at the given step
 -- Fence the intake's token and the step. STEP n: the last step in Redis is n, and this call's step does not follow it, or the
 --       campaign is not running. The caller must read the campaign again. OOM allowed, for the reason in take.lua.
 -- Again this step is done already, and nothing happens. So a device's bit is set if and only if the device is counted once.
@@ -30,15 +32,19 @@ local t = now()
 local stamp = string.format('%d', t)
 local cancel = cancel_of(id)
 if cancel and tonumber(cancel:match('^%d+ (%d+)')) <= t and state ~= 'cancelled' then return { 3 } end
-local fields, counts, strings, events, batches =
-    tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local fields, counts, strings, events, batches, merged =
+    tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12]), tonumber(ARGV[13])
 if batches > 0 then
     if pause_of(id) then return { 2 } end
     if is_full() then return { 4 } end
 end
+local others = read_merged(14 + 2 * fields + 2 * counts + 3 * strings, events, batches, merged)
+for _, other in ipairs(others) do
+    if not may_merge(other.id, other.step, t) then return { 5, other.id } end
+end
 
 ensure_adding(id, last[4] or 'high', stamp)
-local i = 13
+local i = 14
 for _ = 1, fields do
     call('HSET', campaign, ARGV[i], ARGV[i + 1])
     i = i + 2
@@ -67,6 +73,7 @@ if pushes > 0 then
     increment(job_record, 'accepted', pushes)
     increment(job_record, 'submitted', pushes)
 end
+for _, other in ipairs(others) do store_merged(other) end
 local first, wakes = add_new_batches(i, batches, t, false)
 call('HSET', campaign, 'step', step, 'did', name)
 if state ~= '' then end_campaign(id, state, ARGV[7], stamp, keep) end

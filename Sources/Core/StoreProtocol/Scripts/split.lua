@@ -6,7 +6,7 @@
 -- ARGV  1 intake token; 2 step; 3 jobs to remove from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 maximum number of job records; 7 seconds to keep a job record; 8 jobs; 9 batches;
 --       jobs × (id, 0 or, for the first chunk, 1 and the id of the job that it replays, submitted, accepted, malformed,
---       duplicates, unknown recipients, lane, warning or "", events, events × (n, n words));
+--       duplicates, unknown recipients, capped, lane, warning or "", events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body); the job of this step if it came to `taken`
 --       without `take`, or ""
 -- Reply [1, ms until the earliest delayed batch of this call or -1, 1 if there is nothing to take: no job is in `taken`
@@ -43,7 +43,7 @@ for _ = 1, njobs do
         seen[id] = 'new'
         ids[#ids + 1], keys[#keys + 1] = id, P .. 'job:' .. id
     end
-    i = i + 9
+    i = i + 10
     local events = tonumber(ARGV[i])
     i = i + 1
     for _ = 1, events do i = i + 1 + tonumber(ARGV[i]) end
@@ -62,7 +62,8 @@ end
 local n, pauses = 0, call('HMGET', P .. 'admission', 'pauses', 'cancels')
 i = 10
 for _ = 1, njobs do
-    local id, opens, submitted, accepted, malformed, duplicates, unknown, lane, warning, events = unpack(ARGV, i, i + 9)
+    local id, opens, submitted, accepted, malformed, duplicates, unknown, capped, lane, warning, events =
+        unpack(ARGV, i, i + 10)
     if opens ~= '0' then
         n = n + 1
         places[2 * n - 1], places[2 * n] = stamp, id
@@ -70,13 +71,14 @@ for _ = 1, njobs do
         if seen[id] == 'old' then call('DEL', job_record) end
         call('HSET', job_record, 'state', 'open', 'submitted', submitted, 'accepted', accepted, 'lane', lane,
             'created_at', stamp)
-        if submitted == accepted and unknown == '0' and warning == '' then
+        if submitted == accepted and unknown == '0' and capped == '0' and warning == '' then
             add_event('job.accepted', stamp, 'job', id, 'submitted', submitted, 'accepted', accepted)
         else
             local words = { 'job', id, 'submitted', submitted, 'accepted', accepted }
             add_number(words, 'malformed', malformed)
             add_number(words, 'duplicates', duplicates)
             add_number(words, 'unknown_recipients', unknown)
+            add_number(words, 'capped', capped)
             if warning ~= '' then words[#words + 1], words[#words + 2] = 'warning', warning end
             add_event('job.accepted', stamp, unpack(words))
             if #words > 6 then call('HSET', job_record, unpack(words, 7)) end
@@ -86,7 +88,7 @@ for _ = 1, njobs do
     if opens ~= '0' and pauses[1] and pause_of(id) then
         call('HSET', P .. 'job:' .. id, 'paused_reason', pause_reason(pause_of(id)))
     end
-    i = i + 10
+    i = i + 11
     for _ = 1, tonumber(events) do i = add_next_event(stamp, i) end
     if opens ~= '0' and accepted == '0' then finish_job(id, stamp, keep, 0, 0, 0, 0, 0) end
 end

@@ -1,5 +1,5 @@
 #!lua name=pushfarm
--- version 7
+-- version 8
 -- The function that producers call: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
@@ -22,12 +22,13 @@ local WHOLE = 98304
 
 local FIELDS = { 'id', 'tokens', 'payload', 'translations', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at',
     'collapse_id', 'topic', 'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of', 'users',
-    'devices', 'unknown_recipients' }
+    'devices', 'unknown_recipients', 'capped' }
 -- The expected kind of each field; a `time` may be a number or text.
 local KINDS = { id = 'string', tokens = 'array', payload = 'object', translations = 'object', pushes = 'array', app = 'string',
     push_type = 'string', priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string',
     lane = 'string', deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number',
-    registered_at = 'time', replay_of = 'string', users = 'array', devices = 'array', unknown_recipients = 'number' }
+    registered_at = 'time', replay_of = 'string', users = 'array', devices = 'array', unknown_recipients = 'number',
+    capped = 'number' }
 -- The fields that name the recipients of a job. A job has exactly one of these fields.
 local RECIPIENTS = { 'pushes', 'tokens', 'users', 'devices' }
 local NEED = ' is missing; a job needs "payload" with "tokens", "users" or "devices", or it needs "pushes"'
@@ -145,7 +146,8 @@ local function check_recipients(job)
             field = name
         end
     end
-    local is_empty = field and next(job[field]) == nil and (tonumber(job.unknown_recipients) or 0) <= 0
+    local omitted = (tonumber(job.unknown_recipients) or 0) + (tonumber(job.capped) or 0)
+    local is_empty = field and next(job[field]) == nil and omitted <= 0
     if field == 'pushes' then
         if job.payload ~= nil and job.translations ~= nil then
             return 'translations', '"payload" and "translations" exclude each other'

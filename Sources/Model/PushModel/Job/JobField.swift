@@ -12,7 +12,7 @@ enum JobField: Int, CaseIterable {
     case id, tokens, payload, translations, pushes, app, pushType, priority, ttl, expiresAt, collapseID,
         topic, lane,
         deliverAt
-    case receipts, delivery, maxAttempts, registeredAt, replayOf, users, devices, unknownRecipients
+    case receipts, delivery, maxAttempts, registeredAt, replayOf, users, devices, unknownRecipients, capped
 
     /// The fields that name the recipients of a job. A job has exactly one of these fields.
     static let recipients: [JobField] = [.pushes, .tokens, .users, .devices]
@@ -22,7 +22,7 @@ enum JobField: Int, CaseIterable {
         "expires_at",
         "collapse_id",
         "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
-        "replay_of", "users", "devices", "unknown_recipients",
+        "replay_of", "users", "devices", "unknown_recipients", "capped",
     ]
 
     var name: String { Self.names[rawValue] }

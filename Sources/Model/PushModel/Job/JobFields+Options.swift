@@ -14,6 +14,13 @@ extension JobFields {
         return Int(foreign: try integer(.unknownRecipients, in: 0...1_000_000_000, mustBe: what) ?? 0)
     }
 
+    /// The number of pushes that the farm left out because of the budget of background pushes; nil if the farm has not yet applied
+    /// the budget.
+    func capped() throws(JobError) -> Int? {
+        let what = "a number of pushes; only the farm sets this field"
+        return try integer(.capped, in: 0...1_000_000_000, mustBe: what).map { Int(foreign: $0) }
+    }
+
     private func id(_ field: JobField) throws(JobError) -> String? {
         let what = "a string of 1 to 64 characters without control characters"
         guard let id = try text(field, mustBe: what) else { return nil }

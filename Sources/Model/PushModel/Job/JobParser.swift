@@ -47,7 +47,7 @@ package enum JobParser {
         return ParsedJob(
             raw: raw, id: id, replayOf: try fields.replayOf(), options: options, lane: lane,
             deliverAt: deliverAt, recipients: content.recipients,
-            unknownRecipients: try fields.unknownRecipients(),
+            unknownRecipients: try fields.unknownRecipients(), capped: try fields.capped(),
             warning: warning(fields, options, content.samples, now: now),
             submitted: tokens.submitted,
             duplicates: tokens.duplicates, malformed: tokens.malformed, payload: content.shared,

@@ -97,9 +97,19 @@ struct JobRecipients {
             throw fields.error(
                 .unknownRecipients, "the farm sets \"unknown_recipients\" when it looks up the recipients")
         }
+        if fields.envelope[.capped] != nil {
+            throw fields.error(
+                .capped, "the farm sets \"capped\" when it applies the budget of background pushes")
+        }
         var recipients = recipients
         recipients.field = fields.envelope.recipientsStart..<value.range.upperBound
         return recipients
+    }
+
+    /// The number of pushes that the farm left out, so that a job may have no push.
+    private func omitted() throws(JobError) -> Int {
+        let (unknown, capped) = (try fields.unknownRecipients(), try fields.capped() ?? 0)
+        return unknown.adding(saturating: capped)
     }
 
     private func checkTokens(_ tokens: TokenList) throws(JobError) {
@@ -111,8 +121,8 @@ struct JobRecipients {
             throw fields.error(
                 .tokens, "\"tokens\" must be an array of hex strings; this is \(value.kind.rawValue)")
         }
-        let unknown = try fields.unknownRecipients()
-        guard tokens.submitted > 0 || unknown > 0 else {
+        let omitted = try omitted()
+        guard tokens.submitted > 0 || omitted > 0 else {
             throw fields.error(.tokens, "\"tokens\" is empty; a job needs at least one token")
         }
     }
@@ -148,8 +158,8 @@ struct JobRecipients {
                 reason: "the job is not valid JSON: \(fault.description)")
         }
         if let error { throw error }
-        let unknown = try fields.unknownRecipients()
-        guard tokens.submitted > 0 || unknown > 0 else {
+        let omitted = try omitted()
+        guard tokens.submitted > 0 || omitted > 0 else {
             throw fields.error(.pushes, "\"pushes\" is empty; a job needs at least one push")
         }
         var content = reader.content

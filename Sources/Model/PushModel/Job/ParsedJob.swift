@@ -14,6 +14,8 @@ package struct ParsedJob: Sendable {
     package let recipients: NamedRecipients?
     /// The number of recipients without a token, which were left out when the recipients were looked up.
     package let unknownRecipients: Int
+    /// The number of pushes that were left out because of the budget of background pushes; nil if the budget was not applied.
+    package let capped: Int?
     /// A warning about an allowed value that is probably a mistake; nil if there is none.
     package let warning: String?
     /// The number of all pushes in the job, also of malformed pushes and duplicates.

@@ -17,6 +17,7 @@ import StoreProtocol
     private var setup: IntakeSetup
     private let log: Logger
     private let zones: ZoneCatalog
+    private let budget: BudgetTurn
     /// The connection to the Redis with the app's registry.
     private var registry: RedisConnection
     /// The unique name of this process.
@@ -30,11 +31,14 @@ import StoreProtocol
     /// while a campaign runs, a new device must not get a free ordinal: it would take the place of a removed device.
     private(set) var allowsReuseOfOrdinals = false
 
-    /// - Parameter registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
+    /// - Parameters:
+    ///   - registry: the connection to the Redis with the app's registry; nil: the farm's Redis.
+    ///   - budget: shared with the app's look-ups.
     init(
-        _ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection? = nil, zones: ZoneCatalog
+        _ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection? = nil, zones: ZoneCatalog,
+        budget: BudgetTurn = BudgetTurn()
     ) {
-        (self.context, self.setup, self.zones) = (context, setup, zones)
+        (self.context, self.setup, self.zones, self.budget) = (context, setup, zones, budget)
         self.registry = registry ?? context.redis
         var log = context.log
         log[metadataKey: "app"] = "\(setup.name)"
@@ -88,7 +92,8 @@ import StoreProtocol
 
     private func run(_ token: FenceToken) async throws(StoreError) {
         let services = CampaignServices(
-            context, setup, token: token, registry: registry, zones: zones, process: process, log: log)
+            context, setup, token: token, registry: registry, zones: zones, budget: budget, process: process,
+            log: log)
         self.services = services
         let runner = CampaignRunner(services)
         let campaigns = InputTaker(

@@ -13,6 +13,7 @@ import StoreProtocol
     let log: Logger
     let token: FenceToken
     let zones: ZoneCatalog
+    let budget: BudgetTurn
     let audience: AudienceReader
     /// The app's settings, which may change at any time.
     var setup: IntakeSetup
@@ -23,10 +24,10 @@ import StoreProtocol
 
     init(
         _ context: IntakeContext, _ setup: IntakeSetup, token: FenceToken, registry: RedisConnection,
-        zones: ZoneCatalog, process: String, log: Logger
+        zones: ZoneCatalog, budget: BudgetTurn, process: String, log: Logger
     ) {
         (self.context, self.setup, self.token, self.zones) = (context, setup, token, zones)
-        (self.process, self.log) = (process, log)
+        (self.budget, self.process, self.log) = (budget, process, log)
         store = AppRedis(app: setup.name, connection: context.redis)
         audience = AudienceReader(store: store, registry: registry, log: log)
     }

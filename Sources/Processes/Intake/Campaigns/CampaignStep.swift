@@ -1,6 +1,7 @@
 import Campaigns
 import EventLoop
 import Registry
+import Scheduling
 import Segments
 import StoreProtocol
 
@@ -18,6 +19,8 @@ import StoreProtocol
     let step: Int
     /// The series whose results the campaign's variants use; nil for no series.
     let series: String?
+    /// Reads the other campaigns of the merge group; nil for a campaign that is not merged.
+    let merging: MergeReader?
 
     /// The result of a step's preparation.
     enum Result {
@@ -25,6 +28,8 @@ import StoreProtocol
         case nothing(CampaignSent)
         /// The chunk's bitmaps cannot be read.
         case unreadable
+        /// The next device had a push of the merge group too recently. It may get the next push at this time.
+        case held(until: UTCTime)
         /// The list was removed after the run read it.
         case listRemoved
         case prepared(Prepared)
@@ -39,6 +44,24 @@ import StoreProtocol
         let counts: [(name: String, number: Int)]
         /// Why the first of the unsendable devices got no push; nil if there is none.
         let fault: String?
+        /// The changes of the campaigns whose content the pushes contain.
+        let merged: [(campaign: RunningCampaign, request: ExtendJob.Merged, run: CampaignRun)]
+    }
+
+    /// The devices that the step chose.
+    private struct Choice {
+        var ordinals: [UInt16]
+        /// The first ordinal in the chunk that the step did not look at.
+        var next: Int
+        /// Whether the chunk has no further devices of the cell.
+        var isExhausted: Bool
+
+        /// Keeps the first devices, so that the next step begins with the first of the other devices.
+        mutating func keep(_ count: Int) {
+            guard count < ordinals.count else { return }
+            (next, isExhausted) = (Int(ordinals[count]), false)
+            ordinals.removeSubrange(count...)
+        }
     }
 
     /// - Parameters:
@@ -63,13 +86,26 @@ import StoreProtocol
         let selection = AudienceSelection(
             chunk, members: members[0], sent: sent, done: bits[1] ?? OrdinalChunk(),
             limit: limits[checked: chunk.partition] ?? 0, cells: cells)
-        let choice = selection.choose(
+        let chosen = selection.choose(
             send.cell, from: send.ordinals.lowerBound, to: send.ordinals.upperBound, most: send.most)
+        var choice = Choice(
+            ordinals: chosen.ordinals, next: chosen.next, isExhausted: chosen.isExhausted)
         guard !choice.ordinals.isEmpty else {
             return .nothing(CampaignSent(accepted: 0, next: choice.next, isExhausted: choice.isExhausted))
         }
+        var merge: MergeReader.Found?
+        if let merging, !send.isFallback {
+            var found = try await merging.read(choice.ordinals, of: chunk)
+            choice.keep(found.step.choose(choice.ordinals))
+            if choice.ordinals.isEmpty {
+                let until = found.step.recency.heldUntil(UInt16(clamping: choice.next))
+                return .held(until: until ?? services.now)
+            }
+            merge = found
+        }
         guard let found = try await devices(choice.ordinals, of: chunk) else { return .listRemoved }
-        let reader = StepLimitsReader(services: services, campaign: campaign)
+        let reader = StepLimitsReader(
+            services: services, campaign: campaign, isFallback: send.isFallback)
         var limits = try await reader.read(found.map(\.zone), of: chunk)
         var devices = found.map(\.device)
         if let limits {
@@ -86,11 +122,16 @@ import StoreProtocol
             guard let variants else { return .unreadable }
             devices = variants.devices(devices, choice.ordinals)
         }
-        let pushes = await pushes(to: devices, send)
+        for (place, ordinal) in choice.ordinals.enumerated() {
+            guard let payload = merge?.step.payload(for: ordinal) else { break }
+            devices[place].merge(payload)
+        }
+        let pushes = await pushes(to: devices, send, merge?.step)
         let handled = choice.ordinals.prefix(pushes.handled)
         var after = sent
         for ordinal in handled { after[ordinal] = true }
         for place in pushes.acceptedPlaces { limits?.count(choice.ordinals[place], at: place) }
+        let merged = merge?.stored(pushes.acceptedPlaces.map { choice.ordinals[$0] }, of: chunk)
         let assigned = variants?.stored(devices.prefix(pushes.handled), handled)
         let isWhole = handled.count == choice.ordinals.count
         return .prepared(
@@ -102,9 +143,10 @@ import StoreProtocol
                     isExhausted: isWhole && choice.isExhausted),
                 batches: pushes.batches,
                 strings: [.init(key: keys[0], bytes: after.bytes)] + (limits?.strings(of: chunk) ?? [])
-                    + (assigned.map { [.init(key: $0.string.key, bytes: $0.string.bytes)] } ?? []),
+                    + (assigned.map { [.init(key: $0.string.key, bytes: $0.string.bytes)] } ?? [])
+                    + (merged?.strings ?? []),
                 counts: assigned?.counts ?? [],
-                fault: pushes.fault))
+                fault: pushes.fault, merged: merged?.campaigns ?? []))
     }
 
     /// The number of days since 1970-01-01 UTC.
@@ -152,15 +194,19 @@ import StoreProtocol
                 }))
     }
 
-    private func pushes(to devices: [StepPushes.Device], _ send: CampaignSend) async -> StepPushes {
+    private func pushes(
+        to devices: [StepPushes.Device], _ send: CampaignSend, _ merge: MergedStep?
+    ) async -> StepPushes {
         var limits = services.jobLimits
         limits.tokens = max(limits.tokens, CampaignRun.mostDevices)
         let rules = StepPushes.Rules(
             app: services.setup.name, topic: services.setup.topic, limits: limits, now: services.now.seconds,
             shards: services.context.shards)
+        let (merged, expiry) = (merge?.merged, merge.map { $0.expiry(send.expiry) } ?? send.expiry)
         return await services.working {
             StepPushes(
-                devices, of: campaign, id: id, rules: rules, isFallback: send.isFallback, expiry: send.expiry)
+                devices, of: campaign, id: id, rules: rules, isFallback: send.isFallback, expiry: expiry,
+                merged: merged)
         }
     }
 }

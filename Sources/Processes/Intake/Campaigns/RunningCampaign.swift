@@ -34,14 +34,20 @@ import StoreProtocol
     private var skipped: SkippedDevices
     private var lastTrouble: String?
     private let starting: CampaignStart
+    /// Returns the campaigns of a merge group that run now.
+    private let peers: @Loop (String) -> [RunningCampaign]
     /// Whether Redis refused the last step because the campaign is paused.
     private(set) var isPaused = false
 
     /// Loads a campaign.
     ///
+    /// - Parameter peers: returns the campaigns of a merge group.
     /// - Throws: why the definition of the record is not valid.
-    init(_ id: String, _ record: CampaignRecord, _ services: CampaignServices) throws(CampaignError) {
-        (self.id, self.record, self.services) = (id, record, services)
+    init(
+        _ id: String, _ record: CampaignRecord, _ services: CampaignServices,
+        peers: @escaping @Loop (String) -> [RunningCampaign]
+    ) throws(CampaignError) {
+        (self.id, self.record, self.services, self.peers) = (id, record, services, peers)
         var log = services.log
         log[metadataKey: "campaign"] = "\(id)"
         self.log = log
@@ -217,7 +223,14 @@ import StoreProtocol
         phase = .running(run)
         switch action {
         case .count(let counts): return try await count(counts, run, audience)
-        case .send(let send): return try await self.send(send, run, audience)
+        case .send(let send):
+            guard campaign.isBackground, !send.isFallback, services.setup.backgroundBudget > 0 else {
+                return try await self.send(send, run, audience)
+            }
+            // The look-ups of jobs change the same counters.
+            guard await services.budget.begin() else { return .zero }
+            defer { services.budget.end() }
+            return try await self.send(send, run, audience)
         case .store: return try await store(run, stepRequest(run))
         case .wait(let until): return CampaignStart.wait(until: until, from: now)
         case .finished:
@@ -253,7 +266,7 @@ import StoreProtocol
         var run = before
         let preparation = CampaignStep(
             services: services, id: id, campaign: present, limits: record.audienceEnds, audience: audience,
-            attributes: attributes, step: step + 1, series: record.learns)
+            attributes: attributes, step: step + 1, series: record.learns, merging: try await merging())
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
             try await preparation.prepare(
                 send, members: run.groups[send.group].members,
@@ -262,6 +275,10 @@ import StoreProtocol
         switch result {
         case .nothing(let sent):
             run.sent(send, sent, at: services.now)
+            phase = .running(run)
+            return .zero
+        case .held(let until):
+            run.hold(send.group, until: until)
             phase = .running(run)
             return .zero
         case .listRemoved:
@@ -282,7 +299,8 @@ import StoreProtocol
             request.strings = prepared.strings
             request.counts += prepared.counts
             request.batches = prepared.batches
-            return try await store(run, request)
+            request.merged = prepared.merged.map(\.request)
+            return try await store(run, request, merged: prepared.merged.map { ($0.campaign, $0.run) })
         }
     }
 
@@ -301,7 +319,11 @@ import StoreProtocol
     }
 
     /// Performs a step. The run replaces the present run if the step is stored.
-    private func store(_ run: CampaignRun, _ request: ExtendJob) async throws(StoreError) -> Duration {
+    ///
+    /// - Parameter merged: the runs of the campaigns whose content the step's pushes contain, as the step stores them.
+    private func store(
+        _ run: CampaignRun, _ request: ExtendJob, merged: [(campaign: RunningCampaign, run: CampaignRun)] = []
+    ) async throws(StoreError) -> Duration {
         switch try await services.perform(request) {
         case .done(_, let nextDue):
             if let nextDue {
@@ -317,7 +339,12 @@ import StoreProtocol
             try await cancel()
             return .zero
         case .full: return Self.fullWait
+        case .mergedUnavailable(let id):
+            // The campaign is paused or cancelled. The runner reads its marks, and the next step omits its content.
+            for merged in merged where merged.campaign.id == id { merged.campaign.isPaused = true }
+            return .zero
         }
+        for merged in merged { merged.campaign.takeStored(merged.run) }
         step = request.step
         skipped.markStored(request.events.count)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
@@ -326,10 +353,15 @@ import StoreProtocol
             log.notice("campaign finished")
             return .zero
         }
+        takeStored(run)
+        return .zero
+    }
+
+    /// Continues with a run whose progress and counts are stored.
+    private func takeStored(_ run: CampaignRun) {
         var run = run
         run.markStored()
         phase = .running(run)
-        return .zero
     }
 
     /// Ends a campaign that cannot run.
@@ -340,6 +372,50 @@ import StoreProtocol
         _ = try await services.perform(change)
         phase = .over
         log.notice("campaign \(ending.rawValue)", metadata: ["reason": "\(reason)"])
+    }
+
+    // MARK: Merged pushes
+
+    /// Whether the content of the campaign may be in pushes of other campaigns.
+    func isMerged(in group: String) -> Bool {
+        guard case .running = phase else { return false }
+        return !isPaused && campaign.merge?.name == group
+    }
+
+    /// What a step of this campaign needs to merge its pushes; nil for a campaign that is not merged.
+    private func merging() async throws(StoreError) -> MergeReader? {
+        guard let merge = campaign.merge,
+            let group = try? MergeGroup(name: merge.name, payloadLimit: services.jobLimits.payloadBytes),
+            let leader = member(of: group)
+        else { return nil }
+        let others = peers(merge.name).filter { $0 !== self }
+        let spacing = MergeSpacing(
+            every: ([self] + others).compactMap(\.campaign.schedule.repetition?.every),
+            factor: TimeFactor.current)
+        var found: [MergePeer] = []
+        for other in others {
+            guard let peer = try await other.peer(in: group, gap: spacing.gap) else { continue }
+            found.append(peer)
+        }
+        found.sort { MergeMember.precedes($0.member, $1.member) }
+        return MergeReader(
+            services: services, group: group, spacing: spacing, leader: leader,
+            peers: Array(found.prefix(MergePeer.most)))
+    }
+
+    private func member(of group: MergeGroup) -> MergeMember? {
+        // The parser has checked the payload.
+        try? campaign.mergeMember(group, id: id, startedAt: startTime)
+    }
+
+    /// The campaign as another campaign of its merge group sees it; nil if no device needs its content now.
+    private func peer(in group: MergeGroup, gap: Int64) async throws(StoreError) -> MergePeer? {
+        guard case .running(let run) = phase, let member = member(of: group) else { return nil }
+        let due = run.due(at: services.now, gap: gap)
+        guard !due.isEmpty, let audience = try await readAudience() else { return nil }
+        return MergePeer(
+            campaign: self, member: member, step: step, run: run, audience: audience,
+            limits: record.audienceEnds, due: due)
     }
 
     // MARK: Skipped devices

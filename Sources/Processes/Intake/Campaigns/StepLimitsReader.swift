@@ -8,6 +8,8 @@ import StoreProtocol
 @Loop struct StepLimitsReader {
     let services: CampaignServices
     let campaign: Campaign
+    /// Whether the pushes have the payload of `fallback`. They are alert pushes, which the budget does not limit.
+    let isFallback: Bool
 
     /// The rules that need counters now.
     private func rules() async throws(StoreError) -> [CapRules] {
@@ -17,7 +19,7 @@ import StoreProtocol
         // The parser has checked the caps.
         if let own = try? campaign.limits.rules(counted: counted), !own.isEmpty { rules.append(own) }
         let budget = Int(services.setup.backgroundBudget)
-        if budget > 0, campaign.isBackground { rules.append(.background(pushes: budget)) }
+        if budget > 0, campaign.isBackground, !isFallback { rules.append(.background(pushes: budget)) }
         return rules
     }
 

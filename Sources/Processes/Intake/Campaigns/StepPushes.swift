@@ -32,6 +32,12 @@ struct StepPushes {
             case .quiet: self = .quiet
             }
         }
+
+        /// Chooses one of the step's merged payloads for a device that would get a push.
+        mutating func merge(_ payload: Int) {
+            guard case .push(let device) = self else { return }
+            self = .push(device.with(mergedPayload: payload))
+        }
     }
 
     /// How pushes become jobs and batches.
@@ -60,6 +66,7 @@ struct StepPushes {
     private let rules: Rules
     private let isFallback: Bool
     private let expiry: UTCTime?
+    private let merged: MergedPayloads?
     private var packer: StepPacker
 
     /// Packs pushes to as many of the devices as fit into a step.
@@ -68,12 +75,13 @@ struct StepPushes {
     ///   - id: the id of the campaign, and of its job record.
     ///   - isFallback: whether the pushes have the payload of `fallback`.
     ///   - expiry: when the devices' window ends; nil without a window.
+    ///   - merged: the payloads of merged pushes; nil if the pushes have only the campaign's content.
     init(
         _ devices: [Device], of campaign: Campaign, id: String, rules: Rules, isFallback: Bool,
-        expiry: UTCTime?
+        expiry: UTCTime?, merged: MergedPayloads? = nil
     ) {
         job = CampaignJob(campaign, id: id)
-        (self.rules, self.isFallback, self.expiry) = (rules, isFallback, expiry)
+        (self.rules, self.isFallback, self.expiry, self.merged) = (rules, isFallback, expiry, merged)
         packer = StepPacker(id: id, shards: rules.shards, limits: rules.steps)
         var pushes: [(place: Int, device: CampaignDevice)] = []
         for (place, device) in devices.enumerated() {
@@ -96,7 +104,8 @@ struct StepPushes {
     /// - Returns: the place of the first device that does not fit into the step; nil if all devices fit.
     private mutating func add(_ devices: ArraySlice<(place: Int, device: CampaignDevice)>) -> Int? {
         guard !devices.isEmpty else { return nil }
-        let text = job.text(for: devices.map(\.device), isFallback: isFallback, expiry: expiry)
+        let text = job.text(
+            for: devices.map(\.device), isFallback: isFallback, expiry: expiry, merged: merged)
         let parsed: ParsedJob
         do throws(JobError) {
             parsed = try JobParser.parse(

@@ -33,20 +33,27 @@ import StoreProtocol
 
     /// Looks up the recipients of these jobs. Then puts the jobs with tokens into the inbox, and refuses the other jobs.
     func carryOut(_ taken: TakeLookups.Reply) async throws(StoreError) {
+        let hasBudget = setup.backgroundBudget > 0
+        // Campaigns change the counters of the budget, too. They also take the turn of the budget before the other turn.
+        if hasBudget { guard await lookups.budget.begin() else { return } }
+        defer { if hasBudget { lookups.budget.end() } }
         let (turns, turn) = (lookups.context.turn, "recipients of \(lookups.app)")
         await turns.begin(turn)
         defer { turns.end(turn) }
         let registry = try await retrying { () throws(StoreError) in
             try await RegistryReader.open(app: lookups.app, connection: lookups.registry)
         }
+        let budget = hasBudget ? BudgetStep(lookups, registry) : nil
         var (jobs, bytes): ([FinishLookups.Job], Int) = ([], 0)
         for raw in taken.jobs {
             guard jobs.isEmpty || bytes < Self.mostBytes else { break }
-            let job = try await job(raw, registry)
+            let job = try await job(raw, registry, budget)
             if case .found(let json) = job { bytes += json.count }
             jobs.append(job)
         }
-        let request = FinishLookups(token: token, step: taken.step + 1, jobs: jobs)
+        let request = FinishLookups(
+            token: token, step: taken.step + 1, jobs: jobs, counters: budget?.counters ?? [],
+            events: budget?.events ?? [])
         _ = try await retrying("finish jobs", request)
         let refusals = jobs.filter { if case .refused = $0 { true } else { false } }
         lookups.context.counts.jobs += UInt64(clamping: refusals.count)
@@ -59,6 +66,39 @@ import StoreProtocol
                     "reason": "\(reason)",
                 ])
         }
+    }
+
+    /// The job with the tokens of its recipients and without the pushes that the budget leaves out, or why the job is refused.
+    private func job(
+        _ raw: [UInt8], _ registry: RegistryReader, _ budget: BudgetStep?
+    ) async throws(StoreError) -> FinishLookups.Job {
+        let found = try await self.job(raw, registry)
+        guard let budget, case .found(let json) = found,
+            let job = try? setup.parse(json, now: lookups.context.redis.clock.seconds), setup.needsBudget(job)
+        else { return found }
+        var capped: Set<Int> = []
+        // The intake refuses a job with the id of another job. Its devices get no push, so nothing is counted.
+        let isRepeated = if let id = job.id { try await isKnown(id) } else { false }
+        if !isRepeated {
+            capped = try await retrying { () throws(StoreError) in try await budget.capped(job) }
+        }
+        let rest = job.capping(capped) ?? json
+        guard rest.count <= setup.maxJobBytes else {
+            return .refused(
+                id: job.id, field: "job", position: 0,
+                reason:
+                    "with the field capped, the job has \(rest.count) bytes; at most \(setup.maxJobBytes) are allowed"
+            )
+        }
+        return .found(rest)
+    }
+
+    /// Whether a job with this id is open, or came within the last 24 hours.
+    private func isKnown(_ id: String) async throws(StoreError) -> Bool {
+        let fields = try await retrying("read a job record", ReadJobRecord(job: id))
+        guard let record = JobRecord(id: id, app: lookups.app, fields: fields) else { return false }
+        let age = lookups.context.redis.clock.milliseconds - record.createdAt
+        return record.state != .finished || age < 86_400_000
     }
 
     /// The job with the tokens of its recipients, or why the job is refused.

@@ -2,9 +2,11 @@ import ControlChannel
 import EventLoop
 import Logging
 import RedisClient
+import Scheduling
 import StoreProtocol
 
-/// Looks up the tokens of jobs that name users or devices, while this host has the intake's lease.
+/// Looks up the tokens of jobs that name users or devices, and applies the budget of background pushes, while this host has the
+/// intake's lease.
 ///
 /// ``AppIntake`` queues such jobs, so jobs with tokens pass them. A look-up ends with one call that removes the job and puts the
 /// same job with tokens into the inbox. So if the process is killed before this call, the next owner of the intake repeats the
@@ -18,14 +20,20 @@ import StoreProtocol
     private(set) var setup: IntakeSetup
     /// The connection to the Redis with the app's registry.
     private(set) var registry: RedisConnection
+    let zones: ZoneCatalog
+    let budget: BudgetTurn
     private let work: LeasedTask
     private let event: AsyncEvent
 
     /// The time after which the waiting jobs are read even if no job was queued.
     private static let longestWait = Duration.seconds(5)
 
-    init(_ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection, log: Logger) {
+    init(
+        _ context: IntakeContext, _ setup: IntakeSetup, registry: RedisConnection, zones: ZoneCatalog,
+        budget: BudgetTurn, log: Logger
+    ) {
         (self.context, self.setup, self.registry, self.log) = (context, setup, registry, log)
+        (self.zones, self.budget) = (zones, budget)
         store = AppRedis(app: setup.name, connection: context.redis)
         let event = AsyncEvent()
         self.event = event

@@ -27,6 +27,25 @@ extension RegistryReader {
         }
     }
 
+    /// The device with each of these addresses. Addresses that no device has are left out.
+    ///
+    /// - Parameter addresses: all are read in a few pipelines, so the caller limits their number.
+    package func devices(
+        with addresses: [DeviceAddress]
+    ) async throws(StoreError) -> [DeviceAddress: StoredDevice] {
+        let entries = try await entries(.token, addresses.map { RegistryHash($0) })
+        let places = entries.map { $0.places.filter { $0.partition < keys.count } }
+        let page = try await devices(at: Array(Set(places.joined())))
+        let devices = Dictionary(page.devices.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
+        var found: [DeviceAddress: StoredDevice] = [:]
+        for (address, places) in zip(addresses, places) {
+            found[address] = places.lazy.compactMap { devices[$0] }.first {
+                $0.record.has(address: address.identity)
+            }
+        }
+        return found
+    }
+
     /// The index entries of these hashes, in order; an entry without places for a hash that the index does not have.
     func entries(
         _ index: RegistryIndex, _ hashes: [RegistryHash]

@@ -17,6 +17,8 @@ package struct ExtendJob: Request {
         case cancelled
         /// The app is full. Nothing happened.
         case full
+        /// This merged campaign is paused or cancelled, or its record has another step. Nothing happened.
+        case mergedUnavailable(String)
     }
 
     /// The new value of a string.
@@ -29,6 +31,21 @@ package struct ExtendJob: Request {
 
         package init(key: String, bytes: [UInt8], expiresAt: Int64 = 0) {
             (self.key, self.bytes, self.expiresAt) = (key, bytes, expiresAt)
+        }
+    }
+
+    /// The changes of a campaign whose content the step's pushes contain. The campaign's own steps are not counted up.
+    package struct Merged: Equatable, Sendable {
+        package let campaign: String
+        /// The number of the campaign's last step.
+        package let step: Int
+        /// The new values of fields of the campaign's record.
+        package let fields: [String: String]
+        /// The numbers to add to fields of the campaign's record.
+        package let counts: [String: Int]
+
+        package init(campaign: String, step: Int, fields: [String: String], counts: [String: Int]) {
+            (self.campaign, self.step, self.fields, self.counts) = (campaign, step, fields, counts)
         }
     }
 
@@ -50,6 +67,8 @@ package struct ExtendJob: Request {
     package var strings: [StoredString] = []
     package var events: [FarmEvent] = []
     package var batches: [Split.NewBatch] = []
+    /// The other campaigns whose content the pushes contain; empty in a step without batches.
+    package var merged: [Merged] = []
     /// Not nil in the campaign's last step.
     package var ending: CampaignEnding?
     /// Why the campaign ended; empty if there is no reason.
@@ -64,12 +83,12 @@ package struct ExtendJob: Request {
     package var words: [any CommandArgument] {
         [
             ScriptKeys.prefix, token, campaign, step, name, keep, ending?.rawValue, reason,
-            fields.count, counts.count, strings.count, events.count, batches.count,
+            fields.count, counts.count, strings.count, events.count, batches.count, merged.count,
             ArgumentList(fields.flatMap { [$0.name, $0.value] }),
             ArgumentList(counts.flatMap { [$0.name, $0.number] as [any CommandArgument] }),
             ArgumentList(
                 strings.flatMap { [$0.key, $0.bytes, $0.expiresAt] as [any CommandArgument] }),
-            ArgumentList(events), ArgumentList(batches),
+            ArgumentList(events), ArgumentList(batches), ArgumentList(merged),
         ]
     }
 
@@ -80,9 +99,27 @@ package struct ExtendJob: Request {
         case 2: return .paused
         case 3: return .cancelled
         case 4: return .full
+        case 5: return .mergedUnavailable(try reader.text())
         default:
             let next = try reader.duration()
             return .done(woken: try reader.remainingShards(), nextDue: next)
+        }
+    }
+}
+
+extension ExtendJob.Merged: CommandArgument {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        command.append(campaign)
+        command.append(step)
+        command.append(fields.count)
+        command.append(counts.count)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            command.append(name)
+            command.append(value)
+        }
+        for (name, number) in counts.sorted(by: { $0.key < $1.key }) {
+            command.append(name)
+            command.append(number)
         }
     }
 }

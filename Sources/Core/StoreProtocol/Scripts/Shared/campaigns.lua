@@ -72,7 +72,7 @@ local function end_campaign(id, state, reason, stamp, keep)
         local name = field:match('^(%l+):%d+$')
         if name then sums[name] = (sums[name] or 0) + (tonumber(call('HGET', key, field)) or 0) end
     end
-    for _, name in ipairs({ 'audience', 'accepted', 'capped', 'excluded', 'unsendable' }) do
+    for _, name in ipairs({ 'audience', 'accepted', 'merged', 'capped', 'excluded', 'unsendable' }) do
         if sums[name] then add_number(words, name, texts[sums[name]]) end
     end
     add_event('campaign.finished', stamp, unpack(words))

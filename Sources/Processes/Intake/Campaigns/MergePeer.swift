@@ -1,0 +1,21 @@
+import Campaigns
+import EventLoop
+import Scheduling
+
+/// A running campaign of a merge group, whose content the pushes of another campaign of the group may contain.
+@Loop struct MergePeer {
+    /// The maximum number of other campaigns whose content one push may contain.
+    static let most = 15
+
+    let campaign: RunningCampaign
+    let member: MergeMember
+    /// The number of the campaign's last step.
+    let step: Int
+    /// A copy of the run. The step of the other campaign stores the copy's progress.
+    let run: CampaignRun
+    let audience: CampaignAudience
+    /// For each partition, the first ordinal that is not in the audience.
+    let limits: [Int]
+    /// The devices that need the content now.
+    let due: [CampaignRun.Due]
+}
