@@ -78,7 +78,10 @@ struct RegistrySimulation {
 
     /// - Returns: false if the writer ended before all changes were applied. Another writer has taken over.
     private mutating func apply(_ inputs: [DeviceInput]) throws -> Bool {
-        now += Int64(random.int(in: 0...40_000))
+        now += Int64(random.int(in: 0...40_000)) + (random.chance(4) ? 5 * 86_400 : 0)
+        if random.chance(2) {
+            try BrokenInvariant.unless(writer.foldSeen(&registry, now: now, &names), "a fold was stale")
+        }
         let reusable = random.chance(2) ? now : now - 100_000
         try writer.plan(inputs, registry, now: now, reusableBefore: reusable, &names)
         while true {

@@ -62,7 +62,7 @@ package struct RegistryCheck {
             faults.add(.extraEntry, "record \(Self.text(place)) is in the wrong partition")
         }
         let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
-        for attribute in record.attributes {
+        for attribute in record.attributes(caches[place.partition].seen) {
             guard let name = caches[place.partition].names.number(of: attribute) else {
                 faults.add(.wrongBits, "\(attribute) of record \(Self.text(place)) has no bitmap")
                 continue
@@ -81,7 +81,7 @@ package struct RegistryCheck {
         let cache = caches[present.partition]
         let chunks = (cache.next + OrdinalChunk.size - 1) / OrdinalChunk.size
         var keys = Set(bits.keys)
-        for (_, name) in cache.names.all {
+        for (text, name) in cache.names.all where !cache.seen.isCopy(text) {
             for chunk in 0..<chunks { keys.insert(BitsKey(name: name, chunk: chunk)) }
         }
         return keys.sorted().map(\.key)

@@ -137,10 +137,12 @@ package struct DeviceRecord: Equatable, Sendable {
     }
 
     /// The attributes of the device, each once. Each attribute has a bitmap in which the device's bit is set.
-    package var attributes: Set<AttributeName> {
+    ///
+    /// - Parameter seen: the partition's bitmaps of `seen`.
+    package func attributes(_ seen: SeenBitmaps) -> Set<AttributeName> {
         var names = Set(tags.map(AttributeName.tag))
         for (detail, value) in details { names.insert(detail.name(value)) }
-        names.insert(.seen(day: lastSeenDay))
+        names.insert(seen.name(ofDay: lastSeenDay))
         if isAlive { names.insert(.alive) }
         for address in addresses {
             names.insert(.service(address.address.service))
