@@ -272,7 +272,9 @@ import Testing
         #expect(fsck.status == 0, "\(fsck)")
     }
 
-    @Test func `fsck reports a damaged registry, and a damaged bitmap stops no input`() async throws {
+    @Test func `fsck reports and repairs a damaged registry, and a damaged bitmap stops no input`()
+        async throws
+    {
         let farm = try await Farm()
         _ = try await farm.ready()
         let tokens = Tokens.make(40, seed: 39)
@@ -292,6 +294,15 @@ import Testing
         try await farm.devicesFinished()
         #expect(try farm.devices().count == 40)
         #expect(farm.coordinator.error.contains("a bitmap of the registry is damaged"))
+        try client.run("HSET", "{pushfarm:demo:r02}:meta", "devices", "99")
+        try client.run("HSET", "{pushfarm:demo:r03}:user:0", "strange", "x")
+        let repair = try await farm.run("debug", "fsck", "--app", "demo", "--repair")
+        #expect(repair.status == 0 && repair.output.contains("registry: corrected 1 bitmap"), "\(repair)")
+        let again = try await farm.run("debug", "fsck", "--app", "demo", "--repair")
+        #expect(again.status == 0 && again.output == "demo: the accounting is exact\n", "\(again)")
+        try farm.push(devices: ["d-1", "d-2"].map { #"{"id":"\#($0)","remove":true}"# })
+        try await farm.devicesFinished()
+        #expect(try await farm.run("segments", "count", "all", "--app", "demo").output.contains("38"))
     }
 
     @Test func `commands set, remove and forget devices`() async throws {

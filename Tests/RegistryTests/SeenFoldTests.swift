@@ -120,4 +120,19 @@ struct SeenFoldTests {
         #expect(try !Self.seen(121, in: farm.registry, today: Self.monday).contains("import"))
         _ = try farm.audit()
     }
+
+    @Test func `a damaged bitmap of a day stops the fold, and a repair lets it continue`() throws {
+        var farm = try Self.farm(days: Self.monday - 10..<Self.monday)
+        farm.now += 60 * Self.secondsOfDay
+        let number = try #require(farm.registry.cache(of: 0).names.number(of: .seen(day: Self.monday - 9)))
+        RegistryCheckTests.damage(&farm, .setString, "bits:\(number):0", [[1]])
+        let damaged = farm.registry
+        let fold = try #require(SeenFold(partition: 0, damaged.cache(of: 0), now: farm.now))
+        #expect(throws: SeenFold.Failure.damaged(.bits(name: number, chunk: 0))) {
+            try fold.changes(fold.reads.map { damaged.reply(to: $0) })
+        }
+        RegistryRepairTests.repair(&farm.registry)
+        #expect(try Self.fold(&farm) > 0)
+        #expect(RegistryCheckTests.faults(of: farm.registry) == [])
+    }
 }

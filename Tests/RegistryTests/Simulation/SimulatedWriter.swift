@@ -29,6 +29,12 @@ struct SimulatedWriter {
         caches = keys.allPartitions.map { fake.cache(of: $0) }
     }
 
+    /// Reads the registry again, as a writer does after a stale call.
+    init(reading registry: FakeRegistry) throws {
+        keys = registry.keys
+        caches = registry.keys.allPartitions.map { registry.cache(of: $0) }
+    }
+
     /// Carries out one act on the bitmaps of `seen`, if it is due.
     ///
     /// - Returns: false if the partition had another version than the writer knows.
