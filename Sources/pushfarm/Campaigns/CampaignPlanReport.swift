@@ -88,6 +88,12 @@ struct CampaignPlanReport {
                 add("quiet now", "\(Figures.counted(limited.quiet, "device", "devices"))")
             }
         }
+        if let unreachable = outcome.unreachable, unreachable > 0 {
+            add(
+                "unreachable",
+                "\(Figures.counted(unreachable, "device", "devices")) in background; the campaign sends to them"
+            )
+        }
         add("stops", "if more than \(stopShare) % of the last 1,000 pushes failed")
         if campaign.schedule.cohorts > 1 { add("cohorts", "\(campaign.schedule.cohorts)") }
         add("requests", "up to \(Self.rate(load)), if each device sends \(Figures.grouped(requests))")
@@ -152,7 +158,7 @@ struct CampaignPlanReport {
             "rate_limit": outcome.rateLimit.map { .decimal($0) } ?? .null,
             "requests_per_second": .decimal(load),
             "capped_now": .whole(outcome.limited?.capped),
-            "quiet_now": .whole(outcome.limited?.quiet),
+            "quiet_now": .whole(outcome.limited?.quiet), "unreachable": .whole(outcome.unreachable),
             "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
             "warnings": .strings(warnings.map(\.description)),
             "rows": .array(

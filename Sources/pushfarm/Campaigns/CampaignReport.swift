@@ -19,6 +19,8 @@ struct CampaignReport: Sendable {
     var remaining: Int64?
     /// Sent and done devices by an attribute; nil if the command does not ask for them.
     var breakdown: CampaignBreakdown?
+    /// The handled devices that background pushes may not reach; nil if this was not counted.
+    var unreachable: Int?
     /// The results of the variants; nil for a campaign without variants.
     var variants: CampaignVariantReport?
 
@@ -66,6 +68,7 @@ struct CampaignReport: Sendable {
         table.add("capped", counts.total(.capped), .yellow)
         table.add("excluded", counts.total(.excluded), .yellow)
         table.add("unsendable", counts.total(.unsendable), .yellow)
+        table.add("unreachable", unreachable ?? 0, .yellow)
         table.add("done", record.done, .green)
         if let job {
             table.add("delivered", job.delivered, .green, always: true)
@@ -129,6 +132,7 @@ struct CampaignReport: Sendable {
             "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
             "capped": .number(counts.total(.capped)), "excluded": .number(counts.total(.excluded)),
             "unsendable": .number(counts.total(.unsendable)), "done": .number(record.done),
+            "unreachable": .whole(unreachable),
             "rounds": .array(
                 (1...max(1, min(counts.rounds, Self.mostRounds))).map { round in
                     .object(

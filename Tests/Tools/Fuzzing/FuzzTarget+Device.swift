@@ -77,7 +77,8 @@ extension FuzzTarget {
         try check(tags: fields.tags, of: text["tags"])
         let texts = [
             ("user", fields.user), ("zone", fields.zone), ("platform", fields.platform), ("app", fields.app),
-            ("os", fields.os), ("model", fields.model),
+            ("os", fields.os), ("model", fields.model), ("reachability", fields.reachability),
+            ("network", fields.network),
         ]
         for (name, value) in texts {
             try Violation.unless(text[name]?.string == value, "another \(name)")

@@ -25,6 +25,8 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
     package static func app(_ version: String) -> Self { Self(.app, version) }
     package static func os(_ version: String) -> Self { Self(.os, version) }
     package static func model(_ model: String) -> Self { Self(text: "model:\(model)") }
+    package static func reachability(_ value: String) -> Self { Self(.reachability, value) }
+    package static func network(_ network: String) -> Self { Self(.network, network) }
     package static func service(_ service: DeviceAddress.Service) -> Self { Self(.service, service.name) }
 
     package static func environment(_ environment: DeviceAddress.Environment) -> Self {
