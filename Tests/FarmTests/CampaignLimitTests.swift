@@ -126,7 +126,9 @@ import Testing
     @Test func `the budget limits the background pushes of all campaigns, and no alert pushes`() async throws
     {
         let tokens = Array(Self.good.prefix(400))
-        let farm = try await Self.farm(.init(appLines: ["background_budget: 2/h"]), tokens: tokens)
+        let farm = try await Self.farm(
+            .init(appLines: ["background_budget: 2/h"]), tokens: tokens,
+            more: { $0 % 4 == 0 ? #","reachability":"force_quit","network":"wifi""# : "" })
         func background(_ id: String) -> String {
             #"{"id":"\#(id)","segment":"all","rate":5000,"push_type":"background","#
                 + #""payload":{"aps":{"content-available":1}}}"#
@@ -140,6 +142,7 @@ import Testing
         }
         // If the hour changes during the test, the devices get up to two further pushes.
         #expect(accepted + capped == 4 * tokens.count && [2, 3, 4].contains(accepted / tokens.count))
+        try await checkUnreachable(farm)
         try farm.push(campaign: Self.definition("alert", #""rate":5000"#))
         #expect(try await farm.finishedCampaign("alert").counts[.accepted, 1] == tokens.count)
     }
@@ -200,5 +203,19 @@ import Testing
         try farm.push([Job(id: "alert", tokens: tokens)])
         #expect(try await farm.finished("alert").delivered == tokens.count)
         #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
+    /// Checks that commands count the 100 devices of campaign `b1` that report that background pushes may not reach them. The
+    /// campaign has sent to these devices, too.
+    private func checkUnreachable(_ farm: Farm) async throws {
+        for command in ["show", "plan"] {
+            let result = try await farm.run("campaigns", command, "b1", "--app", "demo", "--json")
+            #expect(result.status == 0 && result.output.contains(#""unreachable":100"#), "\(result)")
+        }
+        let network = try await farm.run(
+            "campaigns", "show", "b1", "--by", "network", "--app", "demo", "--json")
+        #expect(network.output.contains(#""name":"wifi","sent":100"#), "\(network)")
+        let segment = try await farm.run("segments", "count", "!reachability:*", "--app", "demo")
+        #expect(segment.output.contains("300"), "\(segment)")
     }
 }

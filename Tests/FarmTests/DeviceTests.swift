@@ -174,6 +174,38 @@ import Testing
         #expect(try await farm.run("devices", "prune", "--unseen", "1h", "--app", "demo").status == 2)
     }
 
+    /// Each take of inputs folds at most one week of one partition.
+    @Test func `days of seen are folded into weeks, and segments count them, also when the intake is killed`()
+        async throws
+    {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        let days = [0, 20, 33, 60, 61, 100, 118, 140, 300]
+        let tokens = Tokens.make(days.count + 1, seed: 38)
+        let now = Date()
+        try farm.push(
+            devices: zip(days, tokens).map { day, token in
+                let date = now.addingTimeInterval(-86_400 * Double(day)).ISO8601Format().prefix(10)
+                return Self.set("d-\(day)", token, #","registered":1600000000,"seen":"\#(date)""#)
+            })
+        try await farm.devicesFinished()
+        for round in 0..<days.count {
+            try farm.push(devices: [Self.set("last", tokens[days.count], #","tags":["t\#(round)"]"#)])
+            if round == 2 { try await farm.killIntake() }
+            try await farm.devicesFinished()
+        }
+        let client = try farm.redis.client()
+        let names = try (0..<16).flatMap { number in
+            try client.run("HKEYS", "{pushfarm:demo:r\(number < 10 ? "0" : "")\(number)}:names").array ?? []
+        }
+        #expect(names.contains { $0.text?.hasPrefix("seen:w") == true })
+        for (segment, count) in [("seen<35d", 4), ("seen<120d", 8), ("seen<150d", 9), ("!seen<120d", 2)] {
+            let result = try await farm.run("segments", "count", segment, "--app", "demo", "--json")
+            #expect(result.output.contains("\"devices\":\(count)"), "\(segment): \(result)")
+        }
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
     /// Devices that the intake registered, in the segments of their attributes.
     @Test func `segments have the devices that were registered through the inbox`() async throws {
         let farm = try await Farm()
@@ -240,7 +272,9 @@ import Testing
         #expect(fsck.status == 0, "\(fsck)")
     }
 
-    @Test func `fsck reports a damaged registry, and a damaged bitmap stops no input`() async throws {
+    @Test func `fsck reports and repairs a damaged registry, and a damaged bitmap stops no input`()
+        async throws
+    {
         let farm = try await Farm()
         _ = try await farm.ready()
         let tokens = Tokens.make(40, seed: 39)
@@ -260,6 +294,15 @@ import Testing
         try await farm.devicesFinished()
         #expect(try farm.devices().count == 40)
         #expect(farm.coordinator.error.contains("a bitmap of the registry is damaged"))
+        try client.run("HSET", "{pushfarm:demo:r02}:meta", "devices", "99")
+        try client.run("HSET", "{pushfarm:demo:r03}:user:0", "strange", "x")
+        let repair = try await farm.run("debug", "fsck", "--app", "demo", "--repair")
+        #expect(repair.status == 0 && repair.output.contains("registry: corrected 1 bitmap"), "\(repair)")
+        let again = try await farm.run("debug", "fsck", "--app", "demo", "--repair")
+        #expect(again.status == 0 && again.output == "demo: the accounting is exact\n", "\(again)")
+        try farm.push(devices: ["d-1", "d-2"].map { #"{"id":"\#($0)","remove":true}"# })
+        try await farm.devicesFinished()
+        #expect(try await farm.run("segments", "count", "all", "--app", "demo").output.contains("38"))
     }
 
     @Test func `commands set, remove and forget devices`() async throws {

@@ -46,6 +46,10 @@ import Testing
         }
         let values = try await farm.finished("values")
         #expect(values.delivered == 1 && values.unknownRecipients == 1)
+        let events = Dictionary(
+            try farm.events("job.finished").map { ($0["job"] ?? "", $0["unknown_recipients"]) },
+            uniquingKeysWith: { first, _ in first })
+        #expect(events["all"] == "10" && events["values"] == "1" && events["chat-0"] == .some(nil))
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0)
         let accepted = Dictionary(grouping: ledger.lines.filter { $0.status == 200 }, by: \.token)
@@ -53,6 +57,12 @@ import Testing
         #expect(accepted[tokens[2_999]]?.count == 1)
         let shown = try await farm.run("job", "all")
         #expect(shown.output.contains("unknown recipients"), "\(shown)")
+        let known = try await farm.run(
+            "push", "--app", "demo", "--alert", "Hi", "--wait", "--user", "u-0", "u-1")
+        #expect(known.status == 0, "\(known)")
+        let unknown = try await farm.run(
+            "push", "--app", "demo", "--alert", "Hi", "--wait", "--device", "d-0", "d-none")
+        #expect(unknown.status == 1 && unknown.output.contains("unknown recipients"), "\(unknown)")
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 

@@ -88,6 +88,29 @@ import Testing
         #expect(try waiting() == 900)
     }
 
+    @Test func `a request for a job that is not found is answered by an event`() throws {
+        try updateAdmission()
+        try fixture.perform(PushJob(job: Array("job".utf8)))
+        #expect(try cancel("later") == ["OK", "0", "expected"])
+        try fixture.redis.run("DEL", "pushfarm:demo")
+        for _ in 1...2 { try updateAdmission() }
+        let events = try fixture.events().filter { $0["type"] == "job.cancel_refused" }
+        #expect(events.count == 1 && events[0]["job"] == "later" && events[0]["reason"] == "unknown job")
+        #expect(try waiting() == 0)
+    }
+
+    @Test func `requests beyond the limit are dropped with an event`() throws {
+        try updateAdmission()
+        try fixture.split([("a", 1)])
+        var push = ["RPUSH", Self.requests]
+        for _ in 1...1200 { push.append("a") }
+        try fixture.run(push)
+        try updateAdmission()
+        #expect(try waiting() == 1000)
+        let events = try fixture.events().filter { $0["type"] == "job.cancel_refused" }
+        #expect(events.count == 1 && events[0]["jobs"] == "100" && events[0]["reason"] == "too many requests")
+    }
+
     @Test func `a list of another type stops nothing else`() throws {
         try fixture.redis.run("SET", Self.requests, "x")
         try updateAdmission()

@@ -51,7 +51,7 @@ extension StoreFixture {
         #expect(
             try events("job.refused").count == 20 && events("job.refused").allSatisfy { $0["jobs"] == nil })
         let kept = try fixture.perform(ReadRefused(.after(nil)))
-        #expect(kept.count == 20 && kept.allSatisfy { $0.jobs == 1 && $0.original == Array("bad".utf8) })
+        #expect(kept.count == 20 && kept.allSatisfy { $0.count == 1 && $0.original == Array("bad".utf8) })
         #expect(try counts().refused == 20 && counts().minute + counts().before == 20)
     }
 
@@ -72,7 +72,7 @@ extension StoreFixture {
         try fixture.perform(Self.updateAdmission)
         #expect(try jobs(events("job.refused")) == flood)
         let kept = try fixture.perform(ReadRefused(.after(nil), count: flood))
-        #expect(kept.count == written && kept.reduce(0) { $0 + $1.jobs } == jobs(before))
+        #expect(kept.count == written && kept.reduce(0) { $0 + $1.count } == jobs(before))
     }
 
     @Test func `a hundred refusals in a minute have their own events and later one a second`() throws {

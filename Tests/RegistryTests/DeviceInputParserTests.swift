@@ -196,6 +196,11 @@ import Testing
         ("{\"id\":\"d\",\"lang\":\"d\"}", "lang", 17, "a language tag of BCP 47"),
         ("{\"id\":\"d\",\"lang\":\"de-x\"}", "lang", 17, "a language tag of BCP 47"),
         ("{\"id\":\"d\",\"platform\":\"iOS\"}", "platform", 21, "did you mean \"ios\"?"),
+        (
+            "{\"id\":\"d\",\"reachability\":\"off\"}", "reachability", 25,
+            "must be \"refresh_off\" or \"force_quit\""
+        ),
+        ("{\"id\":\"d\",\"network\":\"wlan\"}", "network", 20, "must be \"wifi\" or \"cellular\""),
         ("{\"id\":\"d\",\"os\":18.1}", "os", 15, "this is a number"),
         ("{\"id\":\"d\",\"model\":\"a\\\"b\"}", "model", 18, "without \" and \\"),
         ("{\"id\":\"d\",\"user_id\":\"u\"}", "user_id", 10, "there is no field \"user_id\"; use \"user\""),
@@ -239,7 +244,7 @@ import Testing
 
     @Test func `every field is in the schema, and common wrong names lead to one`() {
         #expect(
-            DeviceSchema.fields.count == 23
+            DeviceSchema.fields.count == 25
                 && DeviceSchema.addressFields == ["token", "service", "environment", "kind", "since"])
         for (name, field) in [
             ("deviceId", "id"), ("time_zone", "zone"), ("locale", "lang"), ("app_version", "app"),

@@ -34,6 +34,19 @@ struct DeviceRecordTests {
         #expect(Self.full.bytes(names: Self.names) == expected)
     }
 
+    @Test func `a record with reachability and network has two bytes of flags`() throws {
+        let record = DeviceRecord(
+            id: "x", user: "u", addresses: [], tags: [],
+            details: [.lang: "ja", .reachability: "force_quit", .network: "wifi"], registered: 0,
+            lastSeenDay: 0)
+        let names = AttributeNames(
+            fields: [("lang:ja", "3"), ("reachability:force_quit", "4"), ("network:wifi", "300")])
+        let bytes = try #require(record.bytes(names: names))
+        #expect(bytes == [1, 0, 0, 0xC2, 0x03, 3, 4, 0xAC, 0x02, 0, 1, 120, 1, 117, 0])
+        #expect(try DeviceRecord(bytes: bytes, names: names) == record)
+        #expect(try RecordAddresses(bytes: bytes).user == "u")
+    }
+
     @Test(arguments: [full, small]) func `reading a record's bytes gives the record`(record: DeviceRecord)
         throws
     {
@@ -57,7 +70,8 @@ struct DeviceRecordTests {
             ([2, 0, 0, 0, 0, 1, 120, 0], .version(2)),
             ([1, 0x80, 0, 0, 0, 0, 1, 120, 0], .value(.number)),
             ([1] + [UInt8](repeating: 0xFF, count: 20), .value(.number)),
-            ([1, 0, 0, 0x80], .value(.flags)),
+            ([1, 0, 0, 0x80], .length),
+            ([1, 0, 0, 0x80, 0x04, 0, 1, 120, 0], .value(.flags)),
             ([1, 0, 0, 1, 9], .unknownName(9)),
             ([1, 0, 0, 1, 1], .value(.name)),
             ([1, 0, 0, 0, 1, 0], .value(.tags)),
@@ -113,14 +127,14 @@ struct DeviceRecordTests {
     }
 
     @Test func `attributes are what segments ask for`() {
-        let names = Self.full.attributes.map(\.text).sorted()
+        let names = Self.full.attributes(SeenBitmaps()).map(\.text).sorted()
         #expect(
             names == [
                 "alive", "app:4.1", "environment:production", "environment:sandbox", "lang:ja",
                 "model:iPhone17,1", "os:26.0", "platform:ios", "seen:20717", "service:apns", "tag:news",
                 "tag:sport", "zone:Asia/Tokyo",
             ])
-        #expect(Self.small.attributes.map(\.text) == ["seen:0"])
+        #expect(Self.small.attributes(SeenBitmaps()).map(\.text) == ["seen:0"])
     }
 
     @Test func `a tag that starts with a combining character is read back`() throws {

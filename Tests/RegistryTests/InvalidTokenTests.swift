@@ -34,7 +34,7 @@ import Testing
         #expect(try record().isAlive && record().tags == ["a"])
         try apply([.invalidate(Self.other, at: 5000), .invalidate(Self.other, at: 5000)], at: 2000)
         #expect(try !record().isAlive && record().registered == 1000)
-        #expect(try !record().attributes.contains(.alive))
+        #expect(try !record().attributes(SeenBitmaps()).contains(.alive))
     }
 
     @Test mutating func `a later registration with the token keeps it`() throws {

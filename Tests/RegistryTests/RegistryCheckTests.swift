@@ -7,44 +7,39 @@ import Testing
 /// The check of a registry finds damage of every kind, and nothing in a registry without damage.
 struct RegistryCheckTests {
     /// The faults of a registry in memory.
-    static func faults(of registry: FakeRegistry) -> [String] {
-        var check = RegistryCheck(partitions: registry.keys.count)
+    static func faults(of registry: FakeRegistry) -> [String] { check(registry).faults.texts }
+
+    /// Checks a registry in memory.
+    static func check(_ registry: FakeRegistry) -> RegistryCheck {
+        var extent = RegistryExtent(registry.keys)
+        for partition in registry.keys.allPartitions {
+            for key in registry.partitions[partition].keys {
+                extent.add(registry.keys.prefix(ofPartition: partition) + Array(key.utf8))
+            }
+        }
+        var check = RegistryCheck(partitions: registry.keys.count, extent: extent)
         for partition in registry.keys.allPartitions {
             check.begin(registry.cache(of: partition))
-            for (key, value) in registry.partitions[partition] where key.hasPrefix("dev:") {
-                guard case .hash(let fields) = value, let block = Int(key.dropFirst(4)) else { continue }
-                for (field, bytes) in fields {
-                    let number = Int(String(decoding: field, as: UTF8.self)) ?? 0
-                    check.add(bytes, at: DevicePlace(partition: partition, ordinal: block * 128 + number))
+            for block in 0..<check.blocks {
+                for (field, bytes) in registry.records(partition, block: block) {
+                    check.add(bytes, at: DevicePlace(partition: partition, ordinal: block * 128 + field))
                 }
             }
-            for key in check.bitmaps {
-                if case .hash = registry.partitions[partition][key.suffix] {
-                    check.add(nil, of: key)
-                } else {
-                    check.add(registry.string(partition, key.suffix), of: key)
-                }
-            }
-            check.endPartition(free: registry.sorted(partition, "free").count)
+            for key in check.bitmaps { check.add(registry.readableString(partition, key.suffix), of: key) }
+            check.endPartition(free: registry.freeMembers(partition))
         }
         for (partition, index, count) in check.buckets {
             check.begin(index, of: partition)
             for bucket in 0..<count {
-                let key = RegistryKey.index(index, bucket: bucket).suffix
-                if case .string = registry.partitions[partition][key] {
-                    check.add(nil, index, of: partition, bucket: bucket)
-                } else {
-                    let fields = registry.hash(partition, key).map { ($0.key, $0.value) }
-                    check.add(fields, index, of: partition, bucket: bucket)
-                }
+                check.add(registry.bucket(partition, index, bucket), index, of: partition, bucket: bucket)
             }
             check.end(index, of: partition)
         }
         check.finish()
-        return check.faults.texts
+        return check
     }
 
-    private static func farm() throws -> RegistryPlanTests.Farm {
+    static func farm() throws -> RegistryPlanTests.Farm {
         var farm = RegistryPlanTests.Farm()
         try farm.apply(
             (0..<300).map { number in
@@ -59,7 +54,7 @@ struct RegistryCheckTests {
     }
 
     /// Changes a key of partition 0.
-    private static func damage(
+    static func damage(
         _ farm: inout RegistryPlanTests.Farm, _ command: PartitionChange.Command, _ key: String,
         _ words: [[UInt8]]
     ) {
@@ -76,23 +71,26 @@ struct RegistryCheckTests {
         #expect(Self.faults(of: RegistryPlanTests.Farm().registry) == [])
     }
 
-    @Test func `damage of each kind is found`() throws {
-        let farm = try Self.farm()
-        let registry = farm.registry
+    typealias Damage = (
+        command: PartitionChange.Command, key: String, words: [[UInt8]], faults: [String]
+    )
+
+    /// Damage of each kind, with parts of the faults that it causes.
+    static func damages(of registry: FakeRegistry) throws -> [Damage] {
         let alive = try #require(registry.cache(of: 0).names.number(of: .alive))
-        let record = try #require(registry.hash(0, "dev:1")[Self.text("5")])
+        let record = try #require(registry.hash(0, "dev:1")[text("5")])
         let (field, entry) = try #require(registry.hash(0, "id:0").first)
-        let kinds: [(PartitionChange.Command, String, [[UInt8]], [String])] = [
-            (.setFields, "dev:1", [Self.text("5"), [9]], ["record 133 of partition 0 cannot be read"]),
+        return [
+            (.setFields, "dev:1", [text("5"), [9]], ["record 133 of partition 0 cannot be read"]),
             (
-                .removeFields, "dev:1", [Self.text("5")],
+                .removeFields, "dev:1", [text("5")],
                 ["points to 133 of partition 0", "lacks 0 devices and has 1 too many", "counts 273 devices"]
             ),
             (
-                .setFields, "dev:1", [Self.text("6"), record],
+                .setFields, "dev:1", [text("6"), record],
                 ["records 133 of partition 0 and 134 of partition 0 have the same id", "have the same token"]
             ),
-            (.setFields, "dev:9", [Self.text("5"), record], ["ordinal 1157, after its end"]),
+            (.setFields, "dev:9", [text("5"), record], ["ordinal 1157, after its end"]),
             (
                 .removeFields, "id:0", [field],
                 ["the index id of partition 0 does not point to", "counts 273 entries, and has 272"]
@@ -118,22 +116,44 @@ struct RegistryCheckTests {
             (.setString, "bits:\(alive):0", [[1]], ["bitmap alive, chunk 0, of partition 0 cannot be read"]),
             (.delete, "bits:\(alive):0", [], ["bitmap alive, chunk 0, of partition 0 lacks 273 devices"]),
             (
-                .setFields, "meta", [Self.text("devices"), Self.text("5")],
+                .setFields, "meta", [text("devices"), text("5")],
                 ["partition 0 counts 5 devices, and has 273"]
             ),
             (
-                .setFields, "meta", [Self.text("user_entries"), Self.text("5")],
+                .setFields, "meta", [text("user_entries"), text("5")],
                 ["the index user of partition 0 counts 5 entries, and has 39"]
             ),
-            (.delete, "free", [], ["300 ordinals, and 273 devices and 0 free ordinals"]),
+            (
+                .setFields, "meta", [text("next"), text("10")],
+                ["partition 0 has records after its end", "a record at ordinal 299, after its end"]
+            ),
+            (
+                .setFields, "meta", [text("token_buckets"), text("1")],
+                ["index token of partition 0 counts 1 buckets, and has 3"]
+            ),
+            (.addMembers, "free", [text("5"), text("133")], ["1 ordinals are wrong"]),
+            (
+                .addMembers, "free", [text("5"), text("x"), text("5"), text("4000")],
+                ["has 2 free ordinals after its end"]
+            ),
+            (.setString, "free", [[1]], ["the free ordinals of partition 0 cannot be read"]),
+            (
+                .delete, "free", [],
+                ["300 ordinals, and 273 devices and 0 free ordinals; 27 ordinals are wrong"]
+            ),
         ]
-        for (command, key, words, expected) in kinds {
+    }
+
+    @Test func `damage of each kind is found`() throws {
+        let farm = try Self.farm()
+        for damage in try Self.damages(of: farm.registry) {
             var damaged = farm
-            Self.damage(&damaged, command, key, words)
+            Self.damage(&damaged, damage.command, damage.key, damage.words)
             let faults = Self.faults(of: damaged.registry)
-            for text in expected {
+            for text in damage.faults {
                 #expect(
-                    faults.contains { $0.contains(text) }, "\(command) \(key): \(text) is not in \(faults)")
+                    faults.contains { $0.contains(text) },
+                    "\(damage.command) \(damage.key): \(text) is not in \(faults)")
             }
         }
     }

@@ -35,6 +35,22 @@ struct AttributeNumbersTests {
         #expect(Self.numbers.numbers(of: term, today: Self.today) == wanted)
     }
 
+    @Test func `days before the first day count in their weeks`() {
+        let numbers = AttributeNumbers(
+            [
+                "seen:20000": 1, "seen:19970": 2, "seen:19969": 3, "seen:w2852": 4, "seen:w2851": 5,
+                "seen:wx": 6,
+            ],
+            daysFrom: 19_970)
+        // Week 2852 ends with day 19,967, and week 2851 ends with day 19,960.
+        let cases = [
+            (1, [1]), (31, [1, 2]), (33, [1, 2]), (34, [1, 2, 4]), (40, [1, 2, 4]), (41, [1, 2, 4, 5]),
+        ]
+        for (days, wanted) in cases {
+            #expect(numbers.numbers(of: .seenWithin(days: days), today: 20_000) == wanted, "\(days)")
+        }
+    }
+
     @Test func `a partition without devices has no bitmap of them`() {
         #expect(Self.numbers.alive == 0)
         #expect(AttributeNumbers(["tag:a": 1]).alive == nil)

@@ -53,7 +53,7 @@ struct SegmentParserTests {
         ("tags:a", 0, "there is no attribute \"tags\"; did you mean \"tag\"?"),
         (
             "colour:red", 0,
-            "there is no attribute \"colour\"; use tag, platform, service, environment, zone, lang, app, os, model, seen, all"
+            "there is no attribute \"colour\"; use tag, platform, service, environment, zone, lang, app, os, model, reachability, network, seen, all"
         ),
         ("seen", 4, "expected \"<\" and a number of days after \"seen\", as in seen<30d"),
         ("seen<30", 5, "expected a number of days from 1d to 3650d"),

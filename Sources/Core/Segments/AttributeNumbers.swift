@@ -4,16 +4,22 @@
 package struct AttributeNumbers: Sendable {
     /// The name of the bitmap with all devices that can get pushes.
     package static let alive = "alive"
-    /// The attribute with one value for each day: the number of days since 1970-01-01 UTC.
+    /// The attribute with one value for each day, which is the number of days since 1970-01-01 UTC, and with one value for each
+    /// ``SeenWeek`` before these days.
     package static let seen = "seen"
 
     /// The number of the bitmap `alive`; nil if the partition has no devices.
     package let alive: Int?
     /// The values of each attribute, with their numbers.
     private let values: [String: [String: Int]]
+    private let firstDay: Int
 
-    /// - Parameter names: the partition's names, each as `attribute:value` or `alive`. Other names are ignored.
-    package init(_ names: [String: Int]) {
+    /// - Parameters:
+    ///   - names: the partition's names, each as `attribute:value` or `alive`. Other names are ignored.
+    ///   - firstDay: the first day of `seen` that has its own bitmap, as a number of days since 1970-01-01 UTC. Earlier days are
+    ///     in the bitmaps of their weeks.
+    package init(_ names: [String: Int], daysFrom firstDay: Int = 0) {
+        self.firstDay = firstDay
         var values: [String: [String: Int]] = [:]
         for (name, number) in names {
             // Compare bytes, not characters: Unicode may combine the colon with the next character.
@@ -27,6 +33,10 @@ package struct AttributeNumbers: Sendable {
 
     /// The numbers of the bitmaps whose union is the set of devices with the term, in ascending order; empty if no device has the
     /// term.
+    ///
+    /// A week's bitmap is one of these bitmaps if at least one day of the week matches. So if the days of the term reach back to a
+    /// week, the term is true for all devices that were last seen in the week.
+    ///
     /// - Parameter today: the number of days since 1970-01-01 UTC. A device that was last seen on a later day counts as
     ///   seen today.
     package func numbers(of term: SegmentTerm, today: Int) -> [Int] {
@@ -37,7 +47,8 @@ package struct AttributeNumbers: Sendable {
             return numbers(of: attribute.rawValue) { $0.utf8.starts(with: start.utf8) }
         case .seenWithin(let days):
             return numbers(of: Self.seen) { value in
-                Int(foreign: value).map { $0 > today - days } ?? false
+                if let week = SeenWeek(value: value) { return week.lastDay > today - days }
+                return Int(foreign: value).map { $0 > today - days && $0 >= firstDay } ?? false
             }
         }
     }

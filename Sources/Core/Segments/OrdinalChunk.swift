@@ -116,6 +116,11 @@ package struct OrdinalChunk: Equatable, Sendable {
         for index in words.indices { words[index] &= ~other.words[index] }
     }
 
+    /// Keeps the bits that exactly one of the two chunks has.
+    package mutating func formSymmetricDifference(_ other: OrdinalChunk) {
+        for index in words.indices { words[index] ^= other.words[index] }
+    }
+
     /// Clears the bits of an ordinal, 0...65,536, and of all higher ordinals.
     package mutating func removeAll(from ordinal: Int) {
         precondition((0...Self.size).contains(ordinal), "ordinal \(ordinal) of a chunk")

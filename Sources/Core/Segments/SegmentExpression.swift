@@ -10,6 +10,9 @@ package indirect enum SegmentExpression: Hashable, Sendable {
     case and([SegmentExpression])
     case or([SegmentExpression])
 
+    /// The devices that background pushes may not reach: those that report a reason.
+    package static let unreachable = SegmentExpression.term(.prefix(.reachability, ""))
+
     /// The terms of the expression, each once, in the order of the text.
     package var terms: [SegmentTerm] {
         var found: [SegmentTerm] = []

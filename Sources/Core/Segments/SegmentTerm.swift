@@ -9,7 +9,7 @@ package enum SegmentTerm: Hashable, Sendable {
 
     /// An attribute of devices. The registry has one bitmap for each value of the attribute.
     package enum Attribute: String, CaseIterable, Sendable {
-        case tag, platform, service, environment, zone, lang, app, os, model
+        case tag, platform, service, environment, zone, lang, app, os, model, reachability, network
     }
 
     package static let days = 1...3650

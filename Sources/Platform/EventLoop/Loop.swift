@@ -83,6 +83,10 @@ package actor Loop {
         if Task.isCancelled { throw CancellationError() }
     }
 
+    /// Suspends the task until the loop has polled once. Call this in long computations, so that the loop notices signals and
+    /// replies meanwhile.
+    @Loop package static func poll() async { await Sleep().wait(for: .zero) }
+
     /// Keeps an object alive until the process ends, because a callback may still use the object.
     @Loop package static func keep(_ root: AnyObject) { roots.append(root) }
 

@@ -9,9 +9,9 @@ import StoreProtocol
 
 /// The devices of a campaign and those that are done, divided by one attribute, as a table for people or as JSON.
 struct CampaignBreakdown: Sendable {
-    /// By what the devices are divided. The registry knows no network of a device.
+    /// By what the devices are divided.
     enum Dimension: String, ExpressibleByArgument, CaseIterable, Sendable {
-        case zone, platform, model, os, lang, tag, cohort, round
+        case zone, platform, model, os, lang, tag, network, reachability, cohort, round
 
         /// The attribute of stored devices; nil for a division that the campaign itself makes.
         fileprivate var attribute: SegmentTerm.Attribute? { SegmentTerm.Attribute(rawValue: rawValue) }
@@ -119,6 +119,34 @@ struct CampaignBreakdown: Sendable {
             }
         }
         return CampaignBreakdown(dimension: dimension, rows: Self.rows(counts, dimension))
+    }
+
+    /// The number of handled devices that background pushes may not reach, by what the devices report now.
+    ///
+    /// - Returns: nil if the campaign sends no background pushes, or if its audience is a list.
+    func unreachable() async throws(CommandFailure) -> Int? {
+        let campaign = try definition()
+        guard campaign.isBackground else { return nil }
+        if case .list = campaign.audience { return nil }
+        let reader = try await client.registry(of: stored.app)
+        let states = try await client.read { () throws(StoreError) in try await reader.partitions() }
+        let today = try await client.today()
+        var count = 0
+        for (state, (partition, limit)) in zip(states, stored.record.audienceEnds.enumerated()) {
+            let plan = SegmentPlan([.unreachable], state.attributes, today: today)
+            guard !plan.numbers.isEmpty else { continue }
+            for chunk in 0..<(limit + OrdinalChunk.size - 1) / OrdinalChunk.size {
+                let evaluation = try await client.read { () throws(StoreError) in
+                    try await reader.evaluation(of: plan, partition: partition, chunk: chunk)
+                }
+                guard let evaluation else { continue }
+                var sent = OrdinalChunk()
+                for round in try await bits(partition, chunk).rounds { sent.formUnion(round) }
+                sent.formIntersection(evaluation.devices())
+                count += sent.count
+            }
+        }
+        return count
     }
 
     private static func rows(

@@ -4,22 +4,38 @@ import FarmConfiguration
 import PushModel
 
 /// The definition of a campaign that a user names on the command line.
-struct CampaignFile {
+struct CampaignFile: Sendable {
     /// The maximum size in bytes of a definition that is read.
     private static let longest = CampaignParser.longest
 
-    /// Reads and checks a definition.
+    private let path: String
+    private let bytes: [UInt8]
+
+    /// Reads and checks a definition before the command connects to Redis.
     ///
     /// - Parameters:
     ///   - path: `-` means standard input.
-    ///   - settings: the app's configuration; nil if this machine has none. Without it, limits of the app are not checked.
-    static func read(
-        _ path: String, app: String, _ settings: AppConfiguration?, _ zones: CampaignZones
-    ) throws(CommandFailure) -> (campaign: Campaign, lane: Lane) {
-        try zones.check()
+    ///   - app: the app that the command line names. Without it and without a configured app, limits of the app are not checked.
+    init(_ path: String, app: String?, _ configuration: Configuration) throws(CommandFailure) {
+        self.path = path
         let file = try InputFile(path)
         var bytes: [UInt8] = []
-        while bytes.count <= longest, try file.read(into: &bytes) > 0 {}
+        while bytes.count <= Self.longest, try file.read(into: &bytes) > 0 {}
+        self.bytes = bytes
+        let name = try app == nil && configuration.apps.isEmpty ? "" : configuration.chosenApp(app)
+        _ = try campaign(app: name, configuration.app(named: name), CampaignZones())
+    }
+
+    /// Whether a user means a file, and not the id of a campaign.
+    static func isFile(_ source: String) -> Bool { source == "-" || TextFile.exists(source) }
+
+    /// Checks the definition.
+    ///
+    /// - Parameter settings: the app's configuration; nil if this machine has none. Without it, limits of the app are not checked.
+    func campaign(
+        app: String, _ settings: AppConfiguration?, _ zones: CampaignZones
+    ) throws(CommandFailure) -> (campaign: Campaign, lane: Lane) {
+        try zones.check()
         do throws(CampaignError) {
             let campaign = try zones.parser.parse(bytes)
             let lane = try CampaignJob.check(
@@ -29,7 +45,8 @@ struct CampaignFile {
                     limits: settings?.jobLimits ?? JobLimits(), now: WallClock.seconds))
             return (campaign, lane)
         } catch {
-            throw .usage("\(place(of: error.position, in: bytes, path)): \(error.field): \(error.reason)")
+            throw .usage(
+                "\(Self.place(of: error.position, in: bytes, path)): \(error.field): \(error.reason)")
         }
     }
 

@@ -33,8 +33,7 @@ import StoreProtocol
     func count(
         _ audience: SegmentExpression, names: [String], _ reader: RegistryReader, _ states: [PartitionState]
     ) async throws(CommandFailure) -> Counts? {
-        let rules = rules
-        let quiet = try? campaign.limits.quietHours()
+        let (rules, quiet) = try self.rules()
         guard !rules.isEmpty || quiet != nil else { return nil }
         let known = names.filter { zones.rules($0) != nil && $0 != campaign.defaultZone }
         var parts = known.map { ($0, SegmentExpression.and([audience, .term(.value(.zone, $0))])) }
@@ -60,12 +59,16 @@ import StoreProtocol
         return counts
     }
 
-    private var rules: [CapRules] {
-        var rules: [CapRules] = []
-        if let own = try? campaign.limits.rules(counted: []), !own.isEmpty { rules.append(own) }
-        let budget = client.configuration.app(named: app)?.backgroundBudget.pushes ?? 0
-        if budget > 0, campaign.isBackground { rules.append(.background(pushes: budget)) }
-        return rules
+    private func rules() throws(CommandFailure) -> (rules: [CapRules], quiet: QuietHours?) {
+        do throws(ScheduleError) {
+            let own = try campaign.limits.rules(counted: [])
+            var rules = own.isEmpty ? [] : [own]
+            let budget = client.configuration.app(named: app)?.backgroundBudget.pushes ?? 0
+            if budget > 0, campaign.isBackground { rules.append(.background(pushes: budget)) }
+            return (rules, try campaign.limits.quietHours())
+        } catch {
+            throw .failed("the limits of the campaign cannot be applied: \(error)")
+        }
     }
 
     private func next(_ scan: inout SegmentScan) async throws(CommandFailure) -> SegmentScan.Chunk? {

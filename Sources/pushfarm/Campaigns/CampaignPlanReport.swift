@@ -90,6 +90,12 @@ struct CampaignPlanReport {
                 add("quiet now", "\(Figures.counted(limited.quiet, "device", "devices"))")
             }
         }
+        if let unreachable = outcome.unreachable, unreachable > 0 {
+            add(
+                "unreachable",
+                "\(Figures.counted(unreachable, "device", "devices")) in background; the campaign sends to them"
+            )
+        }
         add("stops", "if more than \(stopShare) % of the last 1,000 pushes failed")
         if let merge {
             add("merge group", merge.group)
@@ -158,7 +164,7 @@ struct CampaignPlanReport {
             "rate_limit": outcome.rateLimit.map { .decimal($0) } ?? .null,
             "requests_per_second": .decimal(load),
             "capped_now": .whole(outcome.limited?.capped),
-            "quiet_now": .whole(outcome.limited?.quiet),
+            "quiet_now": .whole(outcome.limited?.quiet), "unreachable": .whole(outcome.unreachable),
             "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
             "merge": merge?.json ?? .null, "warnings": .strings(warnings.map(\.description)),
             "rows": .array(

@@ -20,6 +20,8 @@ import StoreProtocol
         let rateLimit: Double?
         /// The devices that limits exclude now; nil if the campaign has no limits for a device.
         let limited: CampaignLimitCounter.Counts?
+        /// The devices that background pushes may not reach; nil if the campaign sends none to stored devices.
+        let unreachable: Int?
     }
 
     let client: FarmClient
@@ -48,7 +50,8 @@ import StoreProtocol
                 zones: { [zones] in zones.rules($0) }, now: now, rateLimit: limit)
             return Outcome(
                 plan: plan, audience: counted.audience, platforms: counted.platforms,
-                allDevices: counted.allDevices, rateLimit: limit, limited: counted.limited)
+                allDevices: counted.allDevices, rateLimit: limit, limited: counted.limited,
+                unreachable: campaign.isBackground ? counted.unreachable : nil)
         } catch {
             throw .failed("the campaign cannot be sent as planned: \(error.description)")
         }
@@ -59,6 +62,7 @@ import StoreProtocol
         var platforms: [String: Int] = [:]
         var allDevices: Int?
         var limited: CampaignLimitCounter.Counts?
+        var unreachable: Int?
     }
 
     private func count(list name: String, known: UploadedList?) async throws(CommandFailure) -> Counted {
@@ -85,12 +89,14 @@ import StoreProtocol
         let terms = parts.map { part in
             SegmentTerm.value(part.0 == "zone" ? .zone : .platform, part.1)
         }
-        let expressions = [expression, .all] + terms.map { SegmentExpression.and([expression, .term($0)]) }
+        let expressions =
+            [expression, .all, .and([expression, .unreachable])]
+            + terms.map { SegmentExpression.and([expression, .term($0)]) }
         let counts = try await client.read { () throws(StoreError) in
             try await reader.counts(of: expressions, today: today, states)
         }
         var (byZone, byPlatform): ([String: Int], [String: Int]) = ([:], [:])
-        for ((kind, name), count) in zip(parts, counts.dropFirst(2)) where count > 0 {
+        for ((kind, name), count) in zip(parts, counts.dropFirst(3)) where count > 0 {
             if kind == "zone" { byZone[name] = count } else { byPlatform[name] = count }
         }
         let audience = PlanAudience(
@@ -98,7 +104,9 @@ import StoreProtocol
         let limited = try await CampaignLimitCounter(
             client: client, app: app, campaign: campaign, zones: zones, now: try await now(), today: today
         ).count(expression, names: names.zones, reader, states)
-        return Counted(audience: audience, platforms: byPlatform, allDevices: counts[1], limited: limited)
+        return Counted(
+            audience: audience, platforms: byPlatform, allDevices: counts[1], limited: limited,
+            unreachable: counts[2])
     }
 
     private func now() async throws(CommandFailure) -> UTCTime {

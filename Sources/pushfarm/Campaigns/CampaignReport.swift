@@ -21,6 +21,8 @@ struct CampaignReport: Sendable {
     var merge: CampaignMergeReport?
     /// Sent and done devices by an attribute; nil if the command does not ask for them.
     var breakdown: CampaignBreakdown?
+    /// The handled devices that background pushes may not reach; nil if this was not counted.
+    var unreachable: Int?
     /// The results of the variants; nil for a campaign without variants.
     var variants: CampaignVariantReport?
 
@@ -70,6 +72,7 @@ struct CampaignReport: Sendable {
         table.add("capped", counts.total(.capped), .yellow)
         table.add("excluded", counts.total(.excluded), .yellow)
         table.add("unsendable", counts.total(.unsendable), .yellow)
+        table.add("unreachable", unreachable ?? 0, .yellow)
         table.add("done", record.done, .green)
         if let job {
             table.add("delivered", job.delivered, .green, always: true)
@@ -149,7 +152,7 @@ struct CampaignReport: Sendable {
             "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
             "merged": .number(counts.total(.merged)), "capped": .number(counts.total(.capped)),
             "excluded": .number(counts.total(.excluded)), "unsendable": .number(counts.total(.unsendable)),
-            "done": .number(record.done), "rounds": .array(rounds),
+            "unreachable": .whole(unreachable), "done": .number(record.done), "rounds": .array(rounds),
         ])
     }
 }

@@ -9,19 +9,18 @@ struct CampaignSource: Sendable {
     /// The pushes a second that an operator set; nil if the definition decides.
     let rate: Double?
 
-    /// Reads and checks a campaign.
+    /// Finds a campaign.
     ///
     /// - Parameters:
-    ///   - source: a file, `-` for standard input, or the id of a campaign.
+    ///   - source: the id of a campaign, if `file` is nil.
+    ///   - file: the file that the command line names; nil if it names an id.
     ///   - app: the app that the command line names.
     static func find(
-        _ source: String, app: String?, _ zones: CampaignZones, _ client: FarmClient
+        _ source: String, _ file: CampaignFile?, app: String?, _ zones: CampaignZones, _ client: FarmClient
     ) async throws -> CampaignSource {
-        if source == "-" || TextFile.exists(source) {
+        if let file {
             let app = try await client.chosenApp(app)
-            let campaign = try CampaignFile.read(
-                source, app: app, client.configuration.app(named: app), zones
-            ).campaign
+            let campaign = try file.campaign(app: app, client.configuration.app(named: app), zones).campaign
             return CampaignSource(app: app, id: campaign.id, campaign: campaign, rate: nil)
         }
         let choice = try CampaignChoice.parse([source] + (app.map { ["--app", $0] } ?? []))

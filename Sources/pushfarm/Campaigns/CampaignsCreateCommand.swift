@@ -4,7 +4,7 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-struct CampaignsCreateCommand: FarmCommand {
+struct CampaignsCreateCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "create",
         abstract: "Stores a campaign as a draft, or starts it at once.",
@@ -57,17 +57,23 @@ struct CampaignsCreateCommand: FarmCommand {
         throw ValidationError("Options for the columns and rows of a list need --tokens-file.")
     }
 
-    func check() throws(CommandFailure) {
-        try TextFile.check(readable: file)
+    func run() throws {
+        let configuration = try common.load()
+        // The files' errors are shown even if Redis is unreachable.
+        let definition = try CampaignFile(file, app: app, configuration)
         if let tokensFile { _ = try ListFile(tokensFile, listOptions) }
+        try configuration.withClient { client in
+            try await run(definition, client, Console(json: common.json))
+        }
     }
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    @Loop private func run(
+        _ definition: CampaignFile, _ client: FarmClient, _ console: Console
+    ) async throws {
         let app = try await client.chosenApp(self.app)
         try await client.mustHave(app: app)
         let zones = CampaignZones()
-        let (campaign, lane) = try CampaignFile.read(
-            file, app: app, client.configuration.app(named: app), zones)
+        let (campaign, lane) = try definition.campaign(app: app, client.configuration.app(named: app), zones)
         let id = campaign.id ?? JobDraft.freshID()
         try await refuseKnown(id, app, client)
         let upload = try await uploadList(of: campaign, app, client)

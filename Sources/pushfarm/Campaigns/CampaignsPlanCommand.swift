@@ -4,7 +4,7 @@ import EventLoop
 import Scheduling
 import Variants
 
-struct CampaignsPlanCommand: FarmCommand {
+struct CampaignsPlanCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "Shows when a campaign would send to how many devices.",
@@ -52,9 +52,16 @@ struct CampaignsPlanCommand: FarmCommand {
         try rewardDelay.check("--reward-delay", 1...2_678_400)
     }
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    func run() throws {
+        let configuration = try common.load()
+        // The file's errors are shown even if Redis is unreachable.
+        let file = try CampaignFile.isFile(source) ? CampaignFile(source, app: app, configuration) : nil
+        try configuration.withClient { client in try await run(file, client, Console(json: common.json)) }
+    }
+
+    @Loop private func run(_ file: CampaignFile?, _ client: FarmClient, _ console: Console) async throws {
         let zones = CampaignZones()
-        let chosen = try await CampaignSource.find(source, app: app, zones, client)
+        let chosen = try await CampaignSource.find(source, file, app: app, zones, client)
         let outcome = try await CampaignPlanner(client: client, app: chosen.app, zones: zones).plan(
             chosen.campaign, rate: chosen.rate)
         let warnings = try await warnings(chosen.campaign, outcome.plan, chosen.app, client)

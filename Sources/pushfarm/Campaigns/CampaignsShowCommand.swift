@@ -13,6 +13,8 @@ struct CampaignsShowCommand: FarmCommand {
 
             For variants, the table shows the devices, the rewards, the mean reward with
             its 95 % interval, and the share in the next step.
+            UNREACHABLE counts the devices of sent background pushes that report that such
+            pushes may not reach them.
 
             Example:
               pushfarm campaigns show ed-2026-11-24
@@ -25,7 +27,7 @@ struct CampaignsShowCommand: FarmCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Divides sent and done devices by zone, platform, model, os, lang, tag, cohort or round.",
+            "Divides sent and done devices by zone, platform, model, os, lang, tag, network, reachability, cohort or round.",
             valueName: "what"))
     var by: CampaignBreakdown.Dimension?
 
@@ -33,6 +35,11 @@ struct CampaignsShowCommand: FarmCommand {
         let stored = try await client.campaign(choice)
         var report = try await client.report(of: stored)
         report.merge = try await client.mergeReport(of: stored)
+        if stored.record.definition.contains("background".utf8) {
+            // The counts of the farm's Redis are shown even if the registry cannot be read.
+            report.unreachable = try? await CampaignBreakdownReader(client: client, stored: stored)
+                .unreachable()
+        }
         report.variants = try await client.variantReport(of: stored)
         if let by {
             report.breakdown = try await CampaignBreakdownReader(client: client, stored: stored).read(by: by)

@@ -5,7 +5,7 @@ import PushModel
 import Registry
 import StoreProtocol
 
-struct CampaignsTestCommand: FarmCommand {
+struct CampaignsTestCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "test",
         abstract: "Sends a campaign's message to named devices.",
@@ -62,9 +62,16 @@ struct CampaignsTestCommand: FarmCommand {
         try timeout.check("--timeout", 0...86_400)
     }
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    func run() throws {
+        let configuration = try common.load()
+        // The file's errors are shown even if Redis is unreachable.
+        let file = try CampaignFile.isFile(source) ? CampaignFile(source, app: app, configuration) : nil
+        try configuration.withClient { client in try await run(file, client, Console(json: common.json)) }
+    }
+
+    @Loop private func run(_ file: CampaignFile?, _ client: FarmClient, _ console: Console) async throws {
         let zones = CampaignZones()
-        let chosen = try await CampaignSource.find(source, app: app, zones, client)
+        let chosen = try await CampaignSource.find(source, file, app: app, zones, client)
         guard !fallback || chosen.campaign.content.fallback != nil else {
             throw CommandFailure.usage("the campaign has no \"fallback\"")
         }

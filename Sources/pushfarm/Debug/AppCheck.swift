@@ -2,7 +2,7 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Checks the accounting of one app, and repairs it.
+/// Checks the accounting and the registry of one app, and repairs them.
 ///
 /// An app may have many records of finished jobs. The check reads them page by page, because it can check each of them
 /// without other data. The check compares only the records of unfinished jobs with the queues.
@@ -32,20 +32,8 @@ import StoreProtocol
     /// The faults as texts, or empty when the accounting is exact.
     func faults() async throws(CommandFailure) -> [String] {
         let wrong = try await wrongTypes()
-        return try await (wrong.isEmpty ? faults(unsettled()) : wrong) + registryFaults()
-    }
-
-    /// The faults of the app's registry. The farm changes the registry while the check reads it, so a fault counts only if
-    /// several checks find it, or if the registry did not change during the check.
-    private func registryFaults() async throws(CommandFailure) -> [String] {
-        let reader = try await client.registry(of: app)
-        var common: [String]?
-        for _ in 0..<Self.passes {
-            let result = try await client.read { () throws(StoreError) in try await reader.check() }
-            common = common.map { $0.filter(result.faults.contains) } ?? result.faults
-            guard result.hasChanged, common?.isEmpty == false else { break }
-        }
-        return (common ?? []).map { "registry: \($0)" }
+        return try await (wrong.isEmpty ? faults(unsettled()) : wrong)
+            + StoredDeviceCheck(app: app, client: client).faults()
     }
 
     /// The number of unreadable reports and job records whose original data Redis keeps.
@@ -64,8 +52,8 @@ import StoreProtocol
     ///
     /// - Returns: the repairs as texts.
     func repair() async throws(CommandFailure) -> [String] {
-        var done: [String] = []
-        guard try await wrongTypes().isEmpty else { return [] }
+        var done = try await StoredDeviceCheck(app: app, client: client).repair()
+        guard try await wrongTypes().isEmpty else { return done }
         for _ in 0..<Self.rounds {
             let unsettled = try await unsettled()
             let faults = try await faults(unsettled)

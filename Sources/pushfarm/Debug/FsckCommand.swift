@@ -14,8 +14,12 @@ struct FsckCommand: FarmCommand {
             With --repair, the command returns sendable pushes to their queue, quarantines
             unreadable data, and fails lost pushes with the reason "lost", so that no push
             stays open forever. The quarantined data is kept, and "pushfarm status" reports
-            it until the option --drop-unreadable deletes it. The option --repair does not
-            repair stored devices.
+            it until the option --drop-unreadable deletes it.
+
+            For stored devices, --repair corrects indexes, bitmaps, counts and free
+            ordinals so that they agree with the records. It does not change records: a
+            record that cannot be read, and a token that two records have, stay as they
+            are.
 
             Example:
               pushfarm debug fsck

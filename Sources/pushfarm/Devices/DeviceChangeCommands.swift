@@ -71,6 +71,15 @@ struct DevicesSetCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The device model, such as iPhone15,2.", valueName: "model"))
     var model: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Why background pushes may not reach the device: refresh_off or force_quit.", valueName: "reason")
+    )
+    var reachability: String?
+
+    @Option(help: ArgumentHelp("The network of the device: wifi or cellular.", valueName: "kind"))
+    var network: String?
+
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
@@ -80,7 +89,7 @@ struct DevicesSetCommand: ParsableCommand {
             let texts = [
                 ("token", token), ("environment", environment), ("user", user), ("zone", zone),
                 ("lang", lang), ("platform", platform), ("app", appVersion), ("os", osVersion),
-                ("model", model),
+                ("model", model), ("reachability", reachability), ("network", network),
             ]
             for (name, text) in texts { if let text { json.member(name, text) } }
             for (name, tags) in [("tags", tags), ("add_tags", addedTags), ("remove_tags", removedTags)]

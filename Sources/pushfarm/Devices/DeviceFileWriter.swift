@@ -7,7 +7,7 @@ struct DeviceFileWriter {
 
     private static let columns = [
         "id", "token", "service", "environment", "kind", "user", "tags", "zone", "lang", "platform", "app",
-        "os", "model", "since", "registered", "seen",
+        "os", "model", "reachability", "network", "since", "registered", "seen",
     ]
 
     /// The first line of a CSV file; nil for another format.
@@ -66,7 +66,8 @@ struct DeviceFileWriter {
     private static func details(_ record: DeviceRecord) -> [(name: String, value: String?)] {
         [
             ("zone", record.zone), ("lang", record.lang), ("platform", record.platform), ("app", record.app),
-            ("os", record.os), ("model", record.model),
+            ("os", record.os), ("model", record.model), ("reachability", record.reachability),
+            ("network", record.network),
         ]
     }
 

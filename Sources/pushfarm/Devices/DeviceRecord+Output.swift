@@ -32,7 +32,8 @@ extension DeviceRecord {
         return .object([
             "id": .string(id), "user": .text(user), "addresses": .array(addresses), "tags": .strings(tags),
             "zone": .text(zone), "lang": .text(lang), "platform": .text(platform), "app": .text(app),
-            "os": .text(os), "model": .text(model), "registered": .number(registered),
+            "os": .text(os), "model": .text(model), "reachability": .text(reachability),
+            "network": .text(network), "registered": .number(registered),
             "seen": .string(seenDate),
         ])
     }
@@ -60,7 +61,7 @@ extension DeviceRecord {
         add("tags", tags.isEmpty ? nil : tags.joined(separator: " "))
         for (name, value) in [
             ("zone", zone), ("lang", lang), ("platform", platform), ("app", app), ("os", os),
-            ("model", model),
+            ("model", model), ("reachability", reachability), ("network", network),
         ] {
             add(name, value)
         }

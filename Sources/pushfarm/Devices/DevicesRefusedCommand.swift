@@ -29,36 +29,36 @@ struct DevicesRefusedCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let found = try await client.latest(
-            limit, of: app, by: ReadRefusedDevices(.latest, count: limit), \.id)
+            limit, of: app, by: ReadRefused(.latest, of: .devices, count: limit), \.id)
         let now = try await client.clock().clampedMilliseconds
         console.show(
-            .object(["refused": .array(found.map { $0.entry.json(app: $0.app) })]),
+            .object(["refused": .array(found.map { $0.entry.deviceJSON(app: $0.app) })]),
             Self.text(found, at: now, console.style))
     }
 
     static func text(
-        _ found: [(app: String, entry: RefusedDevice)], at now: Int64, _ style: TextStyle
+        _ found: [(app: String, entry: RefusedEntry)], at now: Int64, _ style: TextStyle
     ) -> String {
         guard !found.isEmpty else { return "no refused device inputs\n" }
         var table = Table(["APP": .left, "AGE": .right, "DEVICE": .left, "FIELD": .left, "REASON": .left])
         for (app, device) in found {
             table.add(
                 .init(app), .init(Figures.brief(.milliseconds(max(0, now - device.id.milliseconds)))),
-                .init(PlainText.of(device.device)), .init(PlainText.of(device.field), .red),
+                .init(PlainText.of(device.subject)), .init(PlainText.of(device.field), .red),
                 .init(
                     PlainText.of(device.reason, limit: .max)
-                        + (device.inputs > 1 ? " (\(Figures.grouped(device.inputs)) inputs)" : "")))
+                        + (device.count > 1 ? " (\(Figures.grouped(device.count)) inputs)" : "")))
         }
         return table.text(style)
     }
 }
 
-extension RefusedDevice {
-    func json(app: String) -> JSONValue {
+extension RefusedEntry {
+    func deviceJSON(app: String) -> JSONValue {
         .object([
-            "app": .string(app), "at": .number(id.milliseconds), "device": .string(device),
+            "app": .string(app), "at": .number(id.milliseconds), "device": .string(subject),
             "field": .string(field), "position": .number(position), "reason": .string(reason),
-            "inputs": .number(inputs), "original": .string(String(decoding: original, as: UTF8.self)),
+            "inputs": .number(count), "original": .string(String(decoding: original, as: UTF8.self)),
         ])
     }
 }

@@ -44,7 +44,9 @@ extension EventTail.Line {
             "batch.quarantined", "shard.quarantined", "data.unreadable", "gateway.delivered_lost":
             .red
         case "push.delivered", "job.finished", "app.resumed", "admission.opened", "job.resumed": .green
-        case "token.invalid", "token.malformed", "push.expired", "push.capped", "job.duplicate": .yellow
+        case "token.invalid", "token.malformed", "push.expired", "push.capped", "job.duplicate",
+            "job.cancel_refused":
+            .yellow
         default: nil
         }
     }

@@ -192,7 +192,7 @@ import Transport
     /// The reason why the farm refused a job, or nil when the job is not among the latest refused jobs.
     func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
         let latest = try await call(ReadRefused(.latest, count: 100), app)
-        return latest.first { $0.job == id }.map { "\($0.field): \($0.reason)" }
+        return latest.first { $0.subject == id }.map { "\($0.field): \($0.reason)" }
     }
 
     /// The record of a job, or nil when the job has none.

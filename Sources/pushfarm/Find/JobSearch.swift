@@ -17,7 +17,7 @@ import StoreProtocol
         var isPaused = false
         /// The number of the job's pushes in dead letters, by reason.
         var letters: [String: Int] = [:]
-        var refused: [RefusedJob] = []
+        var refused: [RefusedEntry] = []
         /// Events of the job itself, without events of its pushes.
         var events: [EventEntry] = []
 
@@ -46,7 +46,7 @@ import StoreProtocol
             outcome.letters[letter.reason, default: 0] += letter.pushes
             return true
         }
-        try await client.eachRefusedJob(of: app) { if $0.job == job { outcome.refused.append($0) } }
+        try await client.eachRefusedJob(of: app) { if $0.subject == job { outcome.refused.append($0) } }
         outcome.events = try await client.events(of: app, among: events) {
             ($0["job"] == job || $0["replay"] == job) && $0["type"]?.hasPrefix("job.") == true
         }
@@ -76,7 +76,7 @@ extension JobSearch.Outcome {
             "job": .string(job), "app": .string(app), "place": .text(location?.rawValue),
             "paused": .bool(isPaused), "record": jobRecord?.json ?? .null,
             "delays": .strings(delays), "dead_letters": .counts(letters),
-            "refused": .array(refused.map { $0.json(app: app) }),
+            "refused": .array(refused.map { $0.jobJSON(app: app) }),
             "events": .array(events.map { EventTail.Line(app: app, event: $0).json }),
         ])
     }

@@ -8,14 +8,15 @@ struct JobReport {
     /// The reasons why pushes of an open job are delayed.
     var delays: [String] = []
 
-    /// - Throws: status 1 when a finished job has malformed pushes or accepted pushes that were not delivered.
+    /// - Throws: status 1 when a finished job has malformed pushes, unknown recipients, or accepted pushes that were not delivered.
     func show() throws(CommandFailure) {
         for jobRecord in jobRecords {
             console.show(
                 jobRecord.json.adding(["delays": .strings(delays)]), text(jobRecord))
         }
         let isGood = jobRecords.allSatisfy {
-            $0.state == .open || $0.delivered == $0.accepted && $0.malformed == 0
+            $0.state == .open
+                || $0.delivered == $0.accepted && $0.malformed == 0 && $0.unknownRecipients == 0
         }
         if !isGood { throw .failed() }
     }

@@ -115,8 +115,8 @@ import StoreProtocol
         bar.update(
             offset,
             note: "\(Figures.grouped(builder.rows)) rows, \(Figures.grouped(refusals.count)) refused")
-        // While this function sleeps, the loop can notice signals.
-        try? await Loop.sleep(for: .milliseconds(1))
+        // A dry run waits for no reply of Redis. So without this call, the loop would not notice Control-C.
+        await Loop.poll()
     }
 
     /// Makes the list ready.

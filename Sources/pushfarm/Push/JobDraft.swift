@@ -2,21 +2,28 @@ import PushModel
 
 /// A job as `pushfarm push` composes it. A nil field gets the farm's default.
 struct JobDraft {
+    /// What the recipients of a job are. The raw value is the job's field.
+    enum Recipients: String {
+        case tokens, users, devices
+    }
+
     var id: String
-    var tokens: [Substring] = []
+    var kind = Recipients.tokens
+    /// Tokens, or ids of users or devices.
+    var recipients: [Substring] = []
     /// The payload as JSON, written unchanged.
     var payload: String
-    /// Fields other than id, tokens and payload, in order.
+    /// Fields other than id, recipients and payload, in order.
     var fields: [(name: String, value: JSONValue)] = []
 
     /// The text of the job for the inbox.
     var text: String {
-        var text = JSONText(capacity: tokens.count * 68 + payload.utf8.count + 512)
+        var text = JSONText(capacity: recipients.count * 68 + payload.utf8.count + 512)
         text.object { text in
             text.member("id", id)
-            text.key("tokens")
+            text.key(kind.rawValue)
             text.array { text in
-                for token in tokens { text.value(String(token)) }
+                for recipient in recipients { text.value(String(recipient)) }
             }
             text.member("payload", json: payload.utf8)
             for field in fields {
@@ -27,14 +34,14 @@ struct JobDraft {
         return text.string
     }
 
-    /// Splits a large job into jobs of at most `limit` tokens, with the ids `id.1`, `id.2` and so on. A small job
+    /// Splits a large job into jobs of at most `limit` recipients, with the ids `id.1`, `id.2` and so on. A small job
     /// stays unchanged.
     func split(limit: Int) -> [JobDraft] {
-        guard tokens.count > limit else { return [self] }
-        return stride(from: 0, to: tokens.count, by: limit).enumerated().map { number, start in
+        guard recipients.count > limit else { return [self] }
+        return stride(from: 0, to: recipients.count, by: limit).enumerated().map { number, start in
             var part = self
             part.id = "\(id).\(number + 1)"
-            part.tokens = Array(tokens[start..<min(start + limit, tokens.count)])
+            part.recipients = Array(recipients[start..<min(start + limit, recipients.count)])
             return part
         }
     }

@@ -12,12 +12,14 @@ struct PushCommand: ParsableCommand, Sendable {
             Example:
               pushfarm push --token $TOKEN --alert "Hello" --wait
               pushfarm push --app demo --tokens-file all.txt --payload @news.json
+              pushfarm push --app demo --user u-7 u-8 --alert "Hello"
 
             The command checks the job by the farm's rules before it submits the job. With
             --dry-run, the command prints the job and submits nothing. With --wait, the
             command prints the job record when the job is finished, and the exit status is
-            1 unless every push was delivered. When the farm is full, the command waits for
-            the time that --timeout gives, and then exits with status 75.
+            1 unless every push was delivered and every user or device is known. When the
+            farm is full, the command waits for the time that --timeout gives, and then
+            exits with status 75.
 
             If a list has more tokens than a job may have, the command submits several
             jobs. Their ids are ID.1, ID.2 and so on, where ID is the id of --id or a
@@ -31,7 +33,7 @@ struct PushCommand: ParsableCommand, Sendable {
         completion: .apps)
     var app: String?
 
-    @OptionGroup var list: TokenOptions
+    @OptionGroup var recipients: RecipientOptions
 
     @Option(
         help: ArgumentHelp(
@@ -63,25 +65,25 @@ struct PushCommand: ParsableCommand, Sendable {
         let configuration = try common.load()
         let console = Console(json: common.json)
         let draft = JobDraft(
-            id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
-            fields: fields.fields)
-        // For a configured app, the job is checked before any request to Redis.
+            id: fields.id ?? JobDraft.freshID(), kind: recipients.kind, recipients: try recipients.all(),
+            payload: try payloadText(), fields: fields.fields)
+        // The job is checked before any request to Redis. Without a configured app, this check cannot know the app's topic.
         let named = app == nil && configuration.apps.isEmpty ? nil : try configuration.chosenApp(app)
-        let early = try named.map { app throws(CommandFailure) in
-            try checkedJobs(of: draft, for: app, configuration, console)
-        }
-        if dryRun, let named, let early, configuration.app(named: named) != nil {
-            return show(early, of: named, console)
+        let early = try checkedJobs(of: draft, for: named ?? "", configuration)
+        if dryRun, let named, configuration.app(named: named) != nil {
+            for note in early.notes { console.note(note) }
+            return show(early.jobs, of: named, console)
         }
         try configuration.withClient { client in
             let app = try await client.chosenApp(named)
-            let jobs = try early ?? checkedJobs(of: draft, for: app, configuration, console)
-            guard !dryRun else { return show(jobs, of: app, console) }
+            let jobs = try named == nil ? checkedJobs(of: draft, for: app, configuration) : early
+            for note in jobs.notes { console.note(note) }
+            guard !dryRun else { return show(jobs.jobs, of: app, console) }
             let submitter = JobSubmitter(client: client, app: app, timeout: timeout.duration)
-            for job in jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
-            guard wait else { return show(jobs, of: app, console) }
+            for job in jobs.jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
+            guard wait else { return show(jobs.jobs, of: app, console) }
             let poller = JobRecordPoller(client: client, title: "delivering", quiet: console.json)
-            let jobRecords = try await poller.wait(jobs.map(\.id), app)
+            let jobRecords = try await poller.wait(jobs.jobs.map(\.id), app)
             try JobReport(jobRecords: jobRecords, console: console).show()
         }
     }
@@ -90,31 +92,38 @@ struct PushCommand: ParsableCommand, Sendable {
     private struct CheckedJob: Sendable {
         let id: String
         let text: String
-        let tokens: Int
-        /// The number of pushes that would be sent.
-        let accepted: Int
+        /// The number of tokens, users or devices.
+        let recipients: Int
+        /// The number of pushes that would be sent; nil if the farm must look up the tokens first.
+        let accepted: Int?
     }
 
     private func show(_ jobs: [CheckedJob], of app: String, _ console: Console) {
+        let counted = recipients.kind == .tokens ? "submitted" : "recipients"
         for job in jobs {
             var fields = JSONValue.fields([
-                "id": .string(job.id), "app": .string(app), "submitted": .number(job.tokens),
+                "id": .string(job.id), "app": .string(app), counted: .number(job.recipients),
             ])
             if dryRun {
                 fields += JSONValue.fields([
-                    "dry_run": .bool(true), "accepted": .number(job.accepted), "job": .verbatim(job.text),
+                    "dry_run": .bool(true), "accepted": .whole(job.accepted), "job": .verbatim(job.text),
                 ])
-                console.note(
-                    "job \(job.id) would send \(Figures.counted(job.accepted, "push", "pushes")) to \(app)")
+                let what =
+                    job.accepted.map { Figures.counted($0, "push", "pushes") }
+                    ?? "pushes for \(Figures.grouped(job.recipients)) \(recipients.kind.rawValue)"
+                console.note("job \(job.id) would send \(what) to \(app)")
             }
             console.show(.object(fields), dryRun ? job.text + "\n" : "\(job.id)\n")
         }
     }
 
-    /// The jobs in the form that the farm accepts. Throws when the farm would refuse a job.
+    /// The jobs in the form that the farm accepts, and what the user should know about them. Throws when the farm would refuse a
+    /// job.
+    ///
+    /// - Parameter app: empty if the app is not known yet.
     private func checkedJobs(
-        of draft: JobDraft, for app: String, _ configuration: Configuration, _ console: Console
-    ) throws(CommandFailure) -> [CheckedJob] {
+        of draft: JobDraft, for app: String, _ configuration: Configuration
+    ) throws(CommandFailure) -> (jobs: [CheckedJob], notes: [String]) {
         let settings = configuration.app(named: app)
         var jobs: [CheckedJob] = []
         var malformed: [(token: String, reason: String)] = []
@@ -123,34 +132,28 @@ struct PushCommand: ParsableCommand, Sendable {
             let parsed = try check(job, app, settings)
             malformed += parsed.malformed.map { (parsed.text(of: $0), $0.reason) }
             warning = warning ?? parsed.warning
+            let needsLookup = parsed.recipients != nil
             // The farm would finish a job without valid pushes at once, so such a job is not submitted.
-            guard parsed.accepted > 0 else { continue }
+            guard parsed.accepted > 0 || needsLookup else { continue }
             jobs.append(
-                CheckedJob(id: job.id, text: job.text, tokens: job.tokens.count, accepted: parsed.accepted))
+                CheckedJob(
+                    id: job.id, text: job.text, recipients: job.recipients.count,
+                    accepted: needsLookup ? nil : parsed.accepted))
         }
+        var notes: [String] = []
         if let first = malformed.first {
             let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
             // If the tokens come from a file, the farm sends pushes to the valid tokens and ignores the others. If the
             // tokens are on the command line, all of them must be valid.
-            guard list.tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
-            console.note(
+            guard recipients.tokensFile != nil, !jobs.isEmpty else {
+                throw .usage("no push was sent: \(what)")
+            }
+            notes.append(
                 "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"
             )
         }
-        if let warning { console.note("pushfarm: warning: \(warning)") }
-        return jobs
-    }
-
-    private func allTokens() throws(CommandFailure) -> [Substring] {
-        var all = list.tokens.map { $0[...] }
-        if let file = list.tokensFile {
-            let lines = try TextFile.read(file).split(whereSeparator: \.isNewline)
-            all += lines.map(\.trimmed).filter { !$0.isEmpty }
-        }
-        guard !all.isEmpty else {
-            throw .usage("there is no token in \(list.tokensFile ?? "the command line")")
-        }
-        return all
+        if let warning { notes.append("pushfarm: warning: \(warning)") }
+        return (jobs, notes)
     }
 
     private func payloadText() throws(CommandFailure) -> String {

@@ -7,8 +7,8 @@ extension FarmClient {
     /// The refused job with this id, and its app.
     func refusedJob(
         _ id: EntryID, _ app: String?
-    ) async throws(CommandFailure) -> (app: String, job: RefusedJob) {
-        var found: [(app: String, job: RefusedJob)] = []
+    ) async throws(CommandFailure) -> (app: String, job: RefusedEntry) {
+        var found: [(app: String, job: RefusedEntry)] = []
         for name in try await apps(selectedBy: app) {
             found += try await call(ReadRefused(.only(id)), name).map { (name, $0) }
         }
@@ -24,7 +24,7 @@ extension FarmClient {
     }
 
     /// Passes the refused jobs of an app to `body`, the oldest first.
-    func eachRefusedJob(of app: String, _ body: (RefusedJob) -> Void) async throws(CommandFailure) {
+    func eachRefusedJob(of app: String, _ body: (RefusedEntry) -> Void) async throws(CommandFailure) {
         var after: EntryID?
         repeat {
             let page = try await call(ReadRefused(.after(after)), app)
@@ -39,7 +39,7 @@ extension FarmClient {
     /// - Returns: the new job, and the job id that the text of this job contains, or nil if it contains none.
     /// - Throws: an error when the farm would refuse the job again.
     func retriedJob(
-        _ refused: RefusedJob, corrected: [UInt8]?, _ app: String
+        _ refused: RefusedEntry, corrected: [UInt8]?, _ app: String
     ) async throws(CommandFailure) -> (job: Replay.NewJob, id: String?) {
         let text = corrected ?? refused.original
         let settings = configuration.app(named: app)
@@ -67,8 +67,8 @@ extension FarmClient {
                 )
             }
         }
-        let id = job.id ?? refused.job
-        return (Replay.NewJob(text: text, old: refused.job, id: id, number: 0), job.id)
+        let id = job.id ?? refused.subject
+        return (Replay.NewJob(text: text, old: refused.subject, id: id, number: 0), job.id)
     }
 
     /// Removes a refused job.
@@ -101,14 +101,14 @@ extension FarmClient {
     }
 }
 
-extension RefusedJob {
+extension RefusedEntry {
     /// The refused job with its stable field names. With `original`, the object also has the job's original
     /// text, which the command `show` prints.
-    func json(app: String, original: Bool = false) -> JSONValue {
+    func jobJSON(app: String, original: Bool = false) -> JSONValue {
         var fields = JSONValue.fields([
             "id": .string(id.description), "app": .string(app), "at": .number(id.milliseconds),
-            "job": .string(job), "field": .string(field), "position": .number(position),
-            "reason": .string(reason), "bytes": .number(self.original.count), "jobs": .number(jobs),
+            "job": .string(subject), "field": .string(field), "position": .number(position),
+            "reason": .string(reason), "bytes": .number(self.original.count), "jobs": .number(count),
         ])
         if original {
             fields += JSONValue.fields(["original": .string(String(decoding: self.original, as: UTF8.self))])

@@ -51,12 +51,12 @@ struct RefusedListCommand: FarmCommand {
             limit, of: app, by: ReadRefused(.latest, count: limit), \.id)
         let now = try await client.clock().clampedMilliseconds
         console.show(
-            .object(["refused": .array(found.map { $0.entry.json(app: $0.app) })]),
+            .object(["refused": .array(found.map { $0.entry.jobJSON(app: $0.app) })]),
             Self.text(found.map { (app: $0.app, job: $0.entry) }, at: now, console.style))
     }
 
     static func text(
-        _ found: [(app: String, job: RefusedJob)], at now: Int64, _ style: TextStyle
+        _ found: [(app: String, job: RefusedEntry)], at now: Int64, _ style: TextStyle
     ) -> String {
         guard !found.isEmpty else { return "no refused jobs\n" }
         var table = Table([
@@ -66,10 +66,10 @@ struct RefusedListCommand: FarmCommand {
             table.add(
                 .init("\(job.id)"), .init(app),
                 .init(Figures.brief(.milliseconds(max(0, now - job.id.milliseconds)))),
-                .init(PlainText.of(job.job)), .init(PlainText.of(job.field), .red),
+                .init(PlainText.of(job.subject)), .init(PlainText.of(job.field), .red),
                 .init(
                     PlainText.of(job.reason, limit: .max)
-                        + (job.jobs > 1 ? " (\(Figures.grouped(job.jobs)) jobs)" : ""))
+                        + (job.count > 1 ? " (\(Figures.grouped(job.count)) jobs)" : ""))
             )
         }
         return table.text(style)
@@ -102,7 +102,7 @@ struct RefusedShowCommand: FarmCommand {
         }
         var table = Table(["": .left, "": .left])
         table.add(.init("app", .dim), .init(app))
-        if !job.job.isEmpty { table.add(.init("job", .dim), .init(PlainText.of(job.job))) }
+        if !job.subject.isEmpty { table.add(.init("job", .dim), .init(PlainText.of(job.subject))) }
         table.add(.init("at", .dim), .init("\(Timestamp(milliseconds: job.id.milliseconds))"))
         table.add(.init("field", .dim), .init(PlainText.of(job.field), .red))
         table.add(.init("position", .dim), .init(Figures.grouped(job.position)))
@@ -111,7 +111,7 @@ struct RefusedShowCommand: FarmCommand {
         table.add(.init("size", .dim), .init(size))
         let text = String(decoding: job.original.prefix(2000), as: UTF8.self)
         console.show(
-            job.json(app: app, original: true),
+            job.jobJSON(app: app, original: true),
             table.text(console.style) + PlainText.of(text, limit: 2000) + "\n")
     }
 }

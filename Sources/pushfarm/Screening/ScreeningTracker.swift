@@ -53,7 +53,8 @@ struct ScreeningTracker {
     /// The job of a chunk. The job sends each token a push that devices neither show nor store.
     func job(of chunk: Int, _ tokens: [String]) -> SubmitJob {
         let draft = JobDraft(
-            id: id(of: chunk), tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
+            id: id(of: chunk), recipients: tokens.map { $0[...] },
+            payload: #"{"aps":{"content-available":1}}"#,
             fields: [
                 ("push_type", .string("background")), ("priority", .number(5)), ("ttl", .number(0)),
                 ("lane", .string("bulk")),

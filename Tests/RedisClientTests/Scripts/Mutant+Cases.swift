@@ -24,8 +24,8 @@ extension Mutant {
             "if true or is_head"),
         Mutant(
             .settle, "treats every job as a job of one push",
-            "redis.pcall('HGET', job_record, 'accepted') == '1'",
-            "true"
+            "may_be_single = a[1] == '1' and not a[2]",
+            "may_be_single = true"
         ),
         Mutant(.settle, "settles a job of one push again", "elseif delivered[id] == 1 then", "else"),
         Mutant(.take, "refuses a partly split job", "or is_head and is_cut then", "then"),

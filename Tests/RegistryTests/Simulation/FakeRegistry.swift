@@ -58,6 +58,44 @@ struct FakeRegistry {
         if case .sorted(let members) = partitions[partition][key] { members } else { [:] }
     }
 
+    /// The records of a hash, by the numbers of their fields.
+    func records(_ partition: Int, block: Int) -> [Int: [UInt8]] {
+        var records: [Int: [UInt8]] = [:]
+        for (field, bytes) in hash(partition, RegistryKey.records(block: block).suffix) {
+            records[Int(String(decoding: field, as: UTF8.self)) ?? 0] = bytes
+        }
+        return records
+    }
+
+    /// The bytes of a string, empty if the key does not exist; nil for another type.
+    func readableString(_ partition: Int, _ key: String) -> [UInt8]? {
+        switch partitions[partition][key] {
+        case nil: []
+        case .string(let bytes): bytes
+        default: nil
+        }
+    }
+
+    /// The fields of a bucket, none if the key does not exist; nil for another type.
+    func bucket(
+        _ partition: Int, _ index: RegistryIndex, _ bucket: Int
+    ) -> [(field: [UInt8], value: [UInt8])]? {
+        switch partitions[partition][RegistryKey.index(index, bucket: bucket).suffix] {
+        case nil: []
+        case .hash(let fields): fields.map { ($0.key, $0.value) }
+        default: nil
+        }
+    }
+
+    /// The members of the sorted set `free`; nil for another type.
+    func freeMembers(_ partition: Int) -> [String]? {
+        switch partitions[partition]["free"] {
+        case nil: []
+        case .sorted(let members): Array(members.keys)
+        default: nil
+        }
+    }
+
     func reply(to read: RegistryRead) -> RegistryReply {
         let key = read.key.suffix
         switch read.part {

@@ -11,6 +11,9 @@ struct RegistrySimulationTests {
         var fieldBits = UInt64.max
         var bucketEntries = 3
         var ids = 14
+        var takes = 40
+        /// Whether a repair works on random buckets while the writer works.
+        var repairs = false
     }
 
     static let profiles = [
@@ -19,6 +22,8 @@ struct RegistrySimulationTests {
         Profile(testDescription: "equal fields", partitions: 2, fieldBits: 3),
         Profile(testDescription: "one bucket", partitions: 2, bucketEntries: 100),
         Profile(testDescription: "many devices", partitions: 2, bucketEntries: 2, ids: 200),
+        Profile(testDescription: "with repairs", partitions: 4, takes: 80, repairs: true),
+        Profile(testDescription: "few devices with repairs", partitions: 2, ids: 4, takes: 80, repairs: true),
     ]
 
     @Test(arguments: profiles, 1...5 as ClosedRange<UInt64>)
@@ -26,8 +31,9 @@ struct RegistrySimulationTests {
         throws
     {
         var simulation = try RegistrySimulation(profile, seed: seed)
-        for _ in 0..<40 { try simulation.take() }
+        for _ in 0..<profile.takes { try simulation.take() }
         #expect(simulation.crashes > 5 && simulation.lateCalls > 5)
+        if profile.repairs { #expect(simulation.corrections > 0) }
     }
 }
 
@@ -43,6 +49,9 @@ struct RegistrySimulation {
     private var now: Int64 = 1_790_000_000
     private(set) var crashes = 0
     private(set) var lateCalls = 0
+    private var repair = SimulatedRepair()
+    /// The number of buckets that the repair has changed.
+    var corrections: Int { repair.corrections }
 
     init(_ profile: RegistrySimulationTests.Profile, seed: UInt64) throws {
         self.profile = profile
@@ -61,6 +70,7 @@ struct RegistrySimulation {
         let expected = inputs.map { model.apply($0) }
         var hasCrashed = false
         while try !apply(inputs) { hasCrashed = true }
+        while !repair.isIdle { repair.step(&registry, &names) }
         let audit = try RegistryAudit(registry)
         try audit.checkAgreement()
         if profile.fieldBits == .max {
@@ -78,9 +88,18 @@ struct RegistrySimulation {
 
     /// - Returns: false if the writer ended before all changes were applied. Another writer has taken over.
     private mutating func apply(_ inputs: [DeviceInput]) throws -> Bool {
-        now += Int64(random.int(in: 0...40_000))
+        now += Int64(random.int(in: 0...40_000)) + (random.chance(4) ? 5 * 86_400 : 0)
+        if random.chance(2), try !writer.foldSeen(&registry, now: now, &names) {
+            try BrokenInvariant.unless(profile.repairs, "a fold was stale")
+            writer = try SimulatedWriter(reading: registry)
+        }
         let reusable = random.chance(2) ? now : now - 100_000
-        try writer.plan(inputs, registry, now: now, reusableBefore: reusable, &names)
+        do {
+            try writer.plan(inputs, registry, now: now, reusableBefore: reusable, &names)
+        } catch RegistryPlanError.stale where profile.repairs {
+            writer = try SimulatedWriter(reading: registry)
+            return false
+        }
         while true {
             if random.chance(10) {
                 crashes += 1
@@ -89,14 +108,32 @@ struct RegistrySimulation {
                 return false
             }
             try applyLate()
+            if profile.repairs { stepRepair() }
             let outcome = writer.applyOne(&registry, &random)
             try RegistryAudit(registry).checkUnique()
             switch outcome {
             case .working: continue
             case .done: return true
-            case .stale: throw BrokenInvariant(description: "the only owner is stale")
+            case .stale:
+                try BrokenInvariant.unless(profile.repairs, "the only owner is stale")
+                // The writer reads the registry again, and plans the inputs again.
+                writer = try SimulatedWriter(reading: registry)
+                return false
             }
         }
+    }
+
+    /// Lets the repair carry out its next read or call. The repair examines random buckets, whether or not they are damaged.
+    private mutating func stepRepair() {
+        if repair.isIdle {
+            let partition = random.int(in: 0...profile.partitions - 1)
+            let index = RegistryIndex.allCases[random.int(in: 0...2)]
+            let buckets = registry.cache(of: partition).buckets(of: index)
+            repair.begin(
+                RegistryDamage.BucketPlace(
+                    partition: partition, index: index, bucket: random.int(in: 0...buckets - 1)))
+        }
+        for _ in 0..<random.int(in: 0...3) { repair.step(&registry, &names) }
     }
 
     /// Lets a writer that has lost its lease continue. This writer must not change anything.

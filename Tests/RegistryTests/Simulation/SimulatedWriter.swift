@@ -29,6 +29,28 @@ struct SimulatedWriter {
         caches = keys.allPartitions.map { fake.cache(of: $0) }
     }
 
+    /// Reads the registry again, as a writer does after a stale call.
+    init(reading registry: FakeRegistry) throws {
+        keys = registry.keys
+        caches = registry.keys.allPartitions.map { registry.cache(of: $0) }
+    }
+
+    /// Carries out one act on the bitmaps of `seen`, if it is due.
+    ///
+    /// - Returns: false if the partition had another version than the writer knows.
+    mutating func foldSeen(_ registry: inout FakeRegistry, now: Int64, _ names: inout Int) throws -> Bool {
+        for partition in keys.allPartitions {
+            guard let fold = SeenFold(partition: partition, caches[partition], now: now) else { continue }
+            let fake = registry
+            let (changes, after) = try fold.changes(fold.reads.map { fake.reply(to: $0) })
+            names += 1
+            guard registry.apply(changes, name: "w\(names)") == .applied else { return false }
+            caches[partition] = after
+            return true
+        }
+        return true
+    }
+
     mutating func plan(
         _ inputs: [DeviceInput], _ registry: FakeRegistry, now: Int64, reusableBefore: Int64,
         _ names: inout Int

@@ -64,7 +64,7 @@ package struct RegistryImage {
 
     private mutating func write(_ record: DeviceRecord, at place: DevicePlace, to partition: inout Partition)
     {
-        for name in record.attributes.sorted(by: { $0.text < $1.text }) {
+        for name in record.attributes(SeenBitmaps()).sorted(by: { $0.text < $1.text }) {
             guard let number = partition.names.add(name) else { continue }
             let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
             partition.bits[number, default: [:]][chunk, default: .init()][UInt16(clamping: bit)] = true

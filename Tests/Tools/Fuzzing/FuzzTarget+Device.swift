@@ -77,7 +77,8 @@ extension FuzzTarget {
         try check(tags: fields.tags, of: text["tags"])
         let texts = [
             ("user", fields.user), ("zone", fields.zone), ("platform", fields.platform), ("app", fields.app),
-            ("os", fields.os), ("model", fields.model),
+            ("os", fields.os), ("model", fields.model), ("reachability", fields.reachability),
+            ("network", fields.network),
         ]
         for (name, value) in texts {
             try Violation.unless(text[name]?.string == value, "another \(name)")
@@ -91,7 +92,7 @@ extension FuzzTarget {
         try Violation.unless((least...DeviceLimits.addresses).contains(count), "\(count) addresses")
 
         let record = DeviceRecord(fields, replacing: nil, now: 1_780_000_000)
-        let names = record.attributes.map(\.text).sorted()
+        let names = record.attributes(SeenBitmaps()).map(\.text).sorted()
         let dictionary = AttributeNames(fields: zip(names, 1...).map { ($0, String($1)) })
         guard let written = record.bytes(names: dictionary) else { throw Violation("no record") }
         let read = try? DeviceRecord(bytes: written, names: dictionary)

@@ -32,7 +32,7 @@ extension FuzzTarget {
         DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastDeadLetter.self, LatestJobs.self,
         Repair.self,
         NextJob.self, TakeInputs.self, FinishInputs.self, AwaitInput.self, PushInputs.self,
-        CountInputs.self, ReadRefusedDevices.self,
+        CountInputs.self,
         ChangeCampaign.self, ExtendJob.self, MarkDone.self, MarkRewards.self, ReadVariantNumbers.self,
         ReadCampaign.self, LatestCampaigns.self,
         ForgetCampaigns.self, ReadCapPeriods.self, StoreCapPeriods.self, ReadStrings.self, ExpireKey.self,

@@ -14,7 +14,7 @@ struct DeviceFileWriterTests {
         1, user: "u\"1", tags: ["b", "a"],
         details: [
             .zone: "Europe/Berlin", .lang: "de", .platform: "ios", .app: "2.4", .os: "26.1",
-            .model: "iPhone17,1",
+            .model: "iPhone17,1", .reachability: "force_quit", .network: "wifi",
         ])
 
     private func text(_ record: DeviceRecord, _ format: DeviceFileFormat) throws -> String {
@@ -27,7 +27,7 @@ struct DeviceFileWriterTests {
             try text(Self.full, .ndjson) == """
                 {"id":"d-1","token":"\(Self.token(1))","service":"apns","environment":"production","kind":"app",\
                 "since":1700000001,"user":"u\\"1","tags":["a","b"],"zone":"Europe/Berlin","lang":"de","platform":"ios","app":"2.4",\
-                "os":"26.1","model":"iPhone17,1","registered":1700000001,"seen":"2024-10-04"}
+                "os":"26.1","model":"iPhone17,1","reachability":"force_quit","network":"wifi","registered":1700000001,"seen":"2024-10-04"}
 
                 """)
         #expect(
@@ -46,21 +46,21 @@ struct DeviceFileWriterTests {
     @Test func `a record of CSV has quotes where they are needed`() throws {
         #expect(
             DeviceFileWriter(format: .csv).header
-                == "id,token,service,environment,kind,user,tags,zone,lang,platform,app,os,model,since,registered,seen"
+                == "id,token,service,environment,kind,user,tags,zone,lang,platform,app,os,model,reachability,network,since,registered,seen"
         )
         #expect(
             try text(Self.full, .csv) == """
-                d-1,\(Self.token(1)),apns,production,app,"u""1",a b,Europe/Berlin,de,ios,2.4,26.1,"iPhone17,1",\
+                d-1,\(Self.token(1)),apns,production,app,"u""1",a b,Europe/Berlin,de,ios,2.4,26.1,"iPhone17,1",force_quit,wifi,\
                 1700000001,1700000001,2024-10-04
 
                 """)
-        #expect(try text(.made(3, addresses: 0), .csv) == "d-3,,,,,,,,,,,,,,1700000003,2024-10-04\n")
+        #expect(try text(.made(3, addresses: 0), .csv) == "d-3,,,,,,,,,,,,,,,,1700000003,2024-10-04\n")
         let odd = DeviceRecord(
             id: "# line 1", user: "a\nb", addresses: Self.full.addresses, tags: [String](), details: [:],
             registered: 0, lastSeenDay: 0)
         #expect(
             try text(odd, .csv)
-                == "\"# line 1\",\(Self.token(1)),apns,production,app,\"a\nb\",,,,,,,,1700000001,0,1970-01-01\n"
+                == "\"# line 1\",\(Self.token(1)),apns,production,app,\"a\nb\",,,,,,,,,,1700000001,0,1970-01-01\n"
         )
     }
 
@@ -77,7 +77,7 @@ struct DeviceFileWriterTests {
         let fields = DeviceFields(
             id: record.id, addresses: record.addresses.map(\.address), user: record.user, tags: record.tags,
             zone: record.zone, lang: record.lang, platform: record.platform, app: record.app, os: record.os,
-            model: record.model,
+            model: record.model, reachability: record.reachability, network: record.network,
             times: DeviceTimes(
                 registered: record.registered, seenDay: record.lastSeenDay,
                 since: record.addresses.map(\.since)))
@@ -95,6 +95,7 @@ struct DeviceFileWriterTests {
         }
         let cells = [
             "d-4", Self.token(4), "apns", "production", "app", "a\"\n,;\t b", "x y", "", "", "", "", "", "",
+            "", "",
             "1700000004", "1700000004", "2024-10-04",
         ]
         #expect(read.cells == cells.map { Array($0.utf8) } && read.end == line.count)

@@ -74,8 +74,9 @@ struct TableWidthTests {
         var sums = DeadLetterSummary(now: now)
         sums.add(letter, app: app)
         let letters = DeadLetterList(now: now, lines: [(app, letter)])
-        let refused = RefusedJob(
-            id: EntryID(Array("1799900000123-0".utf8)), job: Self.job, field: "collapse_id", position: 123,
+        let refused = RefusedEntry(
+            id: EntryID(Array("1799900000123-0".utf8)), subject: Self.job, field: "collapse_id",
+            position: 123,
             reason: "expected at most 64 bytes, found a text of 123 bytes that begins with checkout",
             original: [])
         let finding = PushFinding(

@@ -11,7 +11,7 @@ struct JobDraftTests {
 
     @Test func `the output is a valid job`() throws {
         let draft = JobDraft(
-            id: "a\"b", tokens: [token(1), token(2)], payload: #"{ "aps" : {"alert":"ü"} }"#,
+            id: "a\"b", recipients: [token(1), token(2)], payload: #"{ "aps" : {"alert":"ü"} }"#,
             fields: [("ttl", .number(60)), ("lane", .string("bulk"))])
         let job = try JobParser.parse(Array(draft.text.utf8), app: "demo", topic: "a.b", now: 1_800_000_000)
         #expect(job.id == "a\"b")
@@ -23,18 +23,25 @@ struct JobDraftTests {
     }
 
     @Test func `a token from a file cannot break out of its string`() throws {
-        let draft = JobDraft(id: "x", tokens: [#"00","pushes":[]"#, token(1)], payload: "{}")
+        let draft = JobDraft(id: "x", recipients: [#"00","pushes":[]"#, token(1)], payload: "{}")
         let job = try JobParser.parse(Array(draft.text.utf8), app: "demo", topic: "a.b", now: 0)
         #expect(job.accepted == 1)
         #expect(job.malformed.count == 1)
     }
 
     @Test func `many tokens become numbered jobs`() {
-        let draft = JobDraft(id: "news", tokens: (0..<25).map(token), payload: "{}")
+        let draft = JobDraft(id: "news", recipients: (0..<25).map(token), payload: "{}")
         let parts = draft.split(limit: 10)
         #expect(parts.map(\.id) == ["news.1", "news.2", "news.3"])
-        #expect(parts.flatMap(\.tokens) == draft.tokens)
+        #expect(parts.flatMap(\.recipients) == draft.recipients)
         #expect(draft.split(limit: 25).map(\.id) == ["news"])
+    }
+
+    @Test func `a job to users names users in place of tokens`() throws {
+        let draft = JobDraft(id: "x", kind: .users, recipients: ["u-7", "u\"8"], payload: "{}")
+        let job = try JobParser.parse(Array(draft.text.utf8), app: "demo", topic: "a.b", now: 0)
+        #expect(job.recipients?.kind == .users && job.recipients?.names == ["u-7", "u\"8"])
+        #expect(draft.split(limit: 1).map(\.kind) == [.users, .users])
     }
 
     @Test func `new ids differ and are valid`() {

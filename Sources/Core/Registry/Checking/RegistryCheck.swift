@@ -2,7 +2,7 @@ import Segments
 
 /// Compares the records of a registry with its indexes, bitmaps and counts, without I/O.
 ///
-/// Begin each partition with ``begin(_:_:)``, give it all its records, then all its bitmaps, and end it with
+/// Begin each partition with ``begin(_:)``, give it all its records, then all its bitmaps, and end it with
 /// ``endPartition(free:)``. Afterwards give each partition the buckets of its indexes, and at last call ``finish()``. The check needs
 /// about 60 bytes of memory a device, and the bitmaps of one partition.
 package struct RegistryCheck {
@@ -24,20 +24,27 @@ package struct RegistryCheck {
     }
 
     private let count: Int
+    private let extent: RegistryExtent
     private var caches: [PartitionCache] = []
     private var needs: [Need] = []
     /// The bits that the records of the present partition need.
     private var bits: [BitsKey: OrdinalChunk] = [:]
     private var present = (partition: 0, devices: 0, highest: -1)
+    /// The ordinals of the present partition that have records, by chunk.
+    private var used: [Int: OrdinalChunk] = [:]
     /// The places to which the index whose buckets are being read must point, and for which no entry was found yet.
     private var wanted: Set<Pointer> = []
     private var entries = 0
     package private(set) var faults = RegistryFaults()
+    /// The parts of the registry that a repair can correct.
+    package private(set) var damage = RegistryDamage()
     /// The number of records so far.
     package private(set) var devices = 0
 
-    /// - Parameter partitions: the number of partitions of the registry.
-    package init(partitions: Int) { count = partitions }
+    /// - Parameters:
+    ///   - partitions: the number of partitions of the registry.
+    ///   - extent: how far the keys of the registry reach.
+    package init(partitions: Int, extent: RegistryExtent) { (count, self.extent) = (partitions, extent) }
 
     // MARK: Records and bitmaps
 
@@ -45,14 +52,40 @@ package struct RegistryCheck {
     package mutating func begin(_ cache: PartitionCache) {
         present = (caches.count, 0, -1)
         caches.append(cache)
-        bits = [:]
+        (bits, used) = ([:], [:])
+        checkExtent(of: cache, in: present.partition)
     }
+
+    /// Checks that the counts of a partition reach as far as its keys.
+    private mutating func checkExtent(of cache: PartitionCache, in partition: Int) {
+        let extent = self.extent[partition]
+        var isShort = extent.blocks > cache.blocks
+        if isShort {
+            faults.add(
+                .wrongCount,
+                "partition \(partition) has records after its end, which is ordinal \(cache.next)")
+        }
+        for index in RegistryIndex.allCases where extent.buckets[index, default: 0] > cache.buckets(of: index)
+        {
+            isShort = true
+            faults.add(
+                .wrongCount,
+                "the index \(index.rawValue) of partition \(partition) counts \(cache.buckets(of: index)) buckets, "
+                    + "and has \(extent.buckets[index, default: 0])")
+        }
+        if isShort { damage.add(extent, of: partition) }
+    }
+
+    /// The number of hashes of records of the present partition.
+    package var blocks: Int { max(caches[present.partition].blocks, extent[present.partition].blocks) }
 
     /// Adds the record at a place of the present partition.
     package mutating func add(_ bytes: [UInt8]?, at place: DevicePlace) {
         devices += 1
         present.devices += 1
         present.highest = max(present.highest, place.ordinal)
+        let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
+        used[chunk, default: OrdinalChunk()][UInt16(truncatingIfNeeded: bit)] = true
         guard let bytes, let record = try? DeviceRecord(bytes: bytes, names: caches[place.partition].names)
         else { return faults.add(.unreadable, "record \(Self.text(place)) cannot be read") }
         need(.id, RegistryHash(id: record.id), place)
@@ -61,8 +94,7 @@ package struct RegistryCheck {
         if RegistryHash(id: record.id).partition(of: count) != place.partition {
             faults.add(.extraEntry, "record \(Self.text(place)) is in the wrong partition")
         }
-        let (chunk, bit) = place.ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
-        for attribute in record.attributes {
+        for attribute in record.attributes(caches[place.partition].seen) {
             guard let name = caches[place.partition].names.number(of: attribute) else {
                 faults.add(.wrongBits, "\(attribute) of record \(Self.text(place)) has no bitmap")
                 continue
@@ -81,7 +113,7 @@ package struct RegistryCheck {
         let cache = caches[present.partition]
         let chunks = (cache.next + OrdinalChunk.size - 1) / OrdinalChunk.size
         var keys = Set(bits.keys)
-        for (_, name) in cache.names.all {
+        for (text, name) in cache.names.all where !cache.seen.isCopy(text) {
             for chunk in 0..<chunks { keys.insert(BitsKey(name: name, chunk: chunk)) }
         }
         return keys.sorted().map(\.key)
@@ -95,6 +127,7 @@ package struct RegistryCheck {
         let attribute = caches[present.partition].names.name(of: name)?.text ?? "\(name)"
         let text = "bitmap \(attribute), chunk \(chunk), of partition \(present.partition)"
         guard let bytes, let found = OrdinalChunk(bytes: bytes) else {
+            damage.add(unreadable: name, chunk: chunk, of: present.partition)
             return faults.add(.unreadable, "\(text) cannot be read")
         }
         let expected = bits[BitsKey(name: name, chunk: chunk)] ?? OrdinalChunk()
@@ -102,28 +135,68 @@ package struct RegistryCheck {
         var (missing, extra) = (expected, found)
         missing.subtract(found)
         extra.subtract(expected)
+        damage.add(
+            bitmap: name, chunk: chunk, of: present.partition, ordinals: missing.ordinals + extra.ordinals)
         faults.add(.wrongBits, "\(text) lacks \(missing.count) devices and has \(extra.count) too many")
     }
 
-    /// Checks the counts of the present partition.
+    /// Checks the counts and the free ordinals of the present partition.
     ///
-    /// - Parameter free: the number of free ordinals.
-    package mutating func endPartition(free: Int) {
-        let cache = caches[present.partition]
-        let text = "partition \(present.partition)"
+    /// - Parameter free: the members of the sorted set `free`; nil if the key is not a sorted set.
+    package mutating func endPartition(free: [String]?) {
+        let (cache, partition) = (caches[present.partition], present.partition)
         if cache.devices != present.devices {
-            faults.add(.wrongCount, "\(text) counts \(cache.devices) devices, and has \(present.devices)")
-        }
-        if present.highest >= cache.next {
-            faults.add(.wrongCount, "\(text) has a record at ordinal \(present.highest), after its end")
-        }
-        if free + present.devices != cache.next {
+            damage.add(countsOf: partition)
             faults.add(
                 .wrongCount,
-                "\(text) has \(cache.next) ordinals, and \(present.devices) devices and \(free) free ordinals"
-            )
+                "partition \(partition) counts \(cache.devices) devices, and has \(present.devices)")
         }
-        bits = [:]
+        if present.highest >= cache.next {
+            damage.add(countsOf: partition)
+            faults.add(
+                .wrongCount,
+                "partition \(partition) has a record at ordinal \(present.highest), after its end")
+        }
+        checkFree(free, cache.next)
+        (bits, used) = ([:], [:])
+    }
+
+    private mutating func checkFree(_ members: [String]?, _ next: Int) {
+        let partition = present.partition
+        guard let members else {
+            faults.add(.unreadable, "the free ordinals of partition \(partition) cannot be read")
+            return damage.add(countsOf: partition)
+        }
+        var free: [Int: OrdinalChunk] = [:]
+        var strange = 0
+        for member in members {
+            guard let ordinal = Int(foreign: member), (0..<next).contains(ordinal) else {
+                strange += 1
+                continue
+            }
+            let (chunk, bit) = ordinal.quotientAndRemainder(dividingBy: OrdinalChunk.size)
+            free[chunk, default: OrdinalChunk()][UInt16(truncatingIfNeeded: bit)] = true
+        }
+        var wrong: [Int] = []
+        for chunk in 0..<(next + OrdinalChunk.size - 1) / OrdinalChunk.size {
+            // An ordinal must be either free or used.
+            var right = free[chunk] ?? OrdinalChunk()
+            right.formSymmetricDifference(used[chunk] ?? OrdinalChunk())
+            var all = OrdinalChunk.full
+            all.removeAll(from: min(OrdinalChunk.size, next - chunk * OrdinalChunk.size))
+            all.subtract(right)
+            wrong += all.ordinals.map { chunk * OrdinalChunk.size + Int($0) }
+        }
+        damage.add(ordinals: wrong, of: partition)
+        if strange > 0 {
+            damage.add(countsOf: partition)
+            faults.add(.wrongCount, "partition \(partition) has \(strange) free ordinals after its end")
+        }
+        guard !wrong.isEmpty else { return }
+        faults.add(
+            .wrongCount,
+            "partition \(partition) has \(next) ordinals, and \(present.devices) devices and \(members.count) free "
+                + "ordinals; \(wrong.count) ordinals are wrong")
     }
 
     // MARK: Indexes
@@ -151,21 +224,27 @@ package struct RegistryCheck {
         _ fields: [(field: [UInt8], value: [UInt8])]?, _ index: RegistryIndex, of partition: Int, bucket: Int
     ) {
         let name = "bucket \(bucket) of the index \(index.rawValue) of partition \(partition)"
-        guard let fields else { return faults.add(.unreadable, "\(name) cannot be read") }
+        guard let fields else {
+            damage.add(bucket: bucket, index, of: partition)
+            return faults.add(.unreadable, "\(name) cannot be read")
+        }
         let buckets = caches[partition].buckets(of: index)
         for (field, value) in fields {
             entries += 1
             guard let field = IndexField(bytes: field),
                 let entry = IndexEntry(bytes: value, of: index, in: partition)
             else {
+                damage.add(bucket: bucket, index, of: partition)
                 faults.add(.unreadable, "an entry in \(name) cannot be read")
                 continue
             }
             if field.bucket(of: buckets) != bucket {
+                damage.add(bucket: bucket, index, of: partition)
                 faults.add(.extraEntry, "an entry in \(name) belongs to bucket \(field.bucket(of: buckets))")
                 continue
             }
             for place in entry.places where wanted.remove(Pointer(field: field, place: place)) == nil {
+                damage.add(bucket: bucket, index, of: partition)
                 faults.add(
                     .extraEntry, "an entry in \(name) points to \(Self.text(place)), which does not need it")
             }
@@ -174,7 +253,9 @@ package struct RegistryCheck {
 
     /// Ends the index.
     package mutating func end(_ index: RegistryIndex, of partition: Int) {
-        for pointer in wanted.sorted(by: { $0.place < $1.place }).prefix(RegistryFaults.mostKept + 1) {
+        let buckets = caches[partition].buckets(of: index)
+        for pointer in wanted.sorted(by: { $0.place < $1.place }) {
+            damage.add(bucket: pointer.field.bucket(of: buckets), index, of: partition, lacks: pointer.place)
             faults.add(
                 .missingEntry,
                 "the index \(index.rawValue) of partition \(partition) does not point to \(Self.text(pointer.place))"
@@ -182,6 +263,7 @@ package struct RegistryCheck {
         }
         let counted = caches[partition].entries(of: index)
         guard counted != entries else { return }
+        damage.add(countsOf: partition)
         faults.add(
             .wrongCount,
             "the index \(index.rawValue) of partition \(partition) counts \(counted) entries, and has \(entries)"

@@ -50,17 +50,22 @@ package struct DeviceFields: Equatable, Sendable {
     package let os: String?
     /// The model of the device.
     package let model: String?
+    /// Why background pushes may not reach the device; nil if they reach it, or if this is unknown.
+    package let reachability: String?
+    /// The kind of network when the device registered.
+    package let network: String?
     /// The times that an import keeps; nil in other registrations. Times in the future become the time of the import.
     package let times: DeviceTimes?
 
     package init(
         id: String, addresses: [DeviceAddress], user: String? = nil, tags: [String] = [], zone: String? = nil,
         lang: String? = nil, platform: String? = nil, app: String? = nil, os: String? = nil,
-        model: String? = nil, times: DeviceTimes? = nil
+        model: String? = nil, reachability: String? = nil, network: String? = nil, times: DeviceTimes? = nil
     ) {
         self.times = times
         (self.id, self.addresses, self.user, self.tags) = (id, addresses, user, tags)
         (self.zone, self.lang, self.platform) = (zone, lang, platform)
         (self.app, self.os, self.model) = (app, os, model)
+        (self.reachability, self.network) = (reachability, network)
     }
 }

@@ -29,6 +29,7 @@ package enum DeviceLimits {
         let values = [
             ("zone", fields.zone), ("lang", fields.lang), ("platform", fields.platform),
             ("app", fields.app), ("os", fields.os), ("model", fields.model),
+            ("reachability", fields.reachability), ("network", fields.network),
         ]
         return values.first { $0.1.map { !areValues([$0]) } ?? false }?.0
     }

@@ -11,6 +11,7 @@ package enum DeviceSchema {
 /// The fields of a device input, named as in its JSON.
 enum DeviceField: String, CaseIterable, Sendable {
     case id, token, service, environment, kind, addresses, user, tags, zone, lang, platform, app, os, model
+    case reachability, network
     case remove
     case addTags = "add_tags"
     case removeTags = "remove_tags"
@@ -39,6 +40,8 @@ enum DeviceField: String, CaseIterable, Sendable {
         case "appversion": .app
         case "osversion", "systemversion": .os
         case "devicemodel": .model
+        case "reachable": .reachability
+        case "connection", "networktype": .network
         default: nil
         }
     }

@@ -118,6 +118,7 @@ package enum DeviceInputParser {
             id: id, addresses: reader.addresses, user: reader.texts[.user], tags: unique(reader.tags[.tags]),
             zone: reader.texts[.zone], lang: reader.texts[.lang], platform: reader.texts[.platform],
             app: reader.texts[.app], os: reader.texts[.os], model: reader.texts[.model],
+            reachability: reader.texts[.reachability], network: reader.texts[.network],
             times: try times(reader))
     }
 

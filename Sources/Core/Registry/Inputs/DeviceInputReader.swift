@@ -66,6 +66,8 @@ struct DeviceInputReader {
         case .lang: texts[field] = try values.language()
         case .platform: texts[field] = try values.platform()
         case .app, .os, .model: texts[field] = try values.version()
+        case .reachability: texts[field] = try values.reachability()
+        case .network: texts[field] = try values.network()
         case .remove: try values.readTrue()
         }
     }

@@ -83,6 +83,12 @@ enum DeviceText {
             } && !text.hasPrefix(" ") && !text.hasSuffix(" ")
     }
 
+    /// Why background pushes may not reach a device: the user switched background refresh off, or often force-quits the app.
+    static let reachabilities = ["refresh_off", "force_quit"]
+
+    /// The kinds of networks.
+    static let networks = ["wifi", "cellular"]
+
     /// The platforms of devices.
     static let platforms = [
         "ios", "ipados", "macos", "tvos", "watchos", "visionos", "android", "web",

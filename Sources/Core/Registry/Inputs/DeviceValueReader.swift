@@ -35,6 +35,12 @@ struct DeviceValueReader {
 
     mutating func platform() throws(DeviceInputError) -> String { try word(among: DeviceText.platforms) }
 
+    mutating func reachability() throws(DeviceInputError) -> String {
+        try word(among: DeviceText.reachabilities)
+    }
+
+    mutating func network() throws(DeviceInputError) -> String { try word(among: DeviceText.networks) }
+
     mutating func tags() throws(DeviceInputError) -> [String] {
         let field = path
         guard try kind() == .array else { throw try wrong("an array of strings") }

@@ -87,11 +87,14 @@ package enum RegistryKey: Hashable, Sendable {
         case .meta: "meta"
         case .names: "names"
         case .free: "free"
-        case .records(let block): "dev:\(block)"
+        case .records(let block): "\(Self.recordsName):\(block)"
         case .index(let index, let bucket): "\(index.rawValue):\(bucket)"
         case .bits(let name, let chunk): "bits:\(name):\(chunk)"
         }
     }
+
+    /// The first part of the keys of records.
+    static let recordsName = "dev"
 
     /// The whole key in a partition.
     package func key(_ keys: Keys) -> [UInt8] { keys.prefix + Array(suffix.utf8) }

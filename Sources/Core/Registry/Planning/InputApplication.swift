@@ -6,6 +6,8 @@ struct InputApplication {
     private let keys: RegistryKeys
     private let now: Int64
     private let entries: PlannedEntries
+    /// The bitmaps of `seen` of each partition.
+    private let seen: [SeenBitmaps]
     private(set) var devices: PlannedDevices
     private(set) var names: [AttributeNames]
     private(set) var ordinals: [PlannedOrdinals]
@@ -14,10 +16,10 @@ struct InputApplication {
 
     init(
         _ devices: PlannedDevices, _ entries: PlannedEntries, names: [AttributeNames],
-        ordinals: [PlannedOrdinals], keys: RegistryKeys, now: Int64
+        seen: [SeenBitmaps], ordinals: [PlannedOrdinals], keys: RegistryKeys, now: Int64
     ) {
         (self.devices, self.entries, self.names, self.ordinals) = (devices, entries, names, ordinals)
-        (self.keys, self.now) = (keys, now)
+        (self.seen, self.keys, self.now) = (seen, keys, now)
     }
 
     mutating func apply(_ input: DeviceInput) -> DeviceResult {
@@ -98,7 +100,9 @@ struct InputApplication {
     }
 
     private mutating func addNames(of record: DeviceRecord, in partition: Int) throws(DeviceRefusal) {
-        if let name = names[partition].add(all: record.attributes) { throw .tooManyNames(name) }
+        if let name = names[partition].add(all: record.attributes(seen[partition])) {
+            throw .tooManyNames(name)
+        }
     }
 
     /// Refuses the input if the entry points to an unreadable record, because this may be the record of the device that

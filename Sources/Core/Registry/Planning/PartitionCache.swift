@@ -9,6 +9,7 @@ package struct PartitionCache: Equatable, Sendable {
     /// The number of devices. Ordinals below ``next`` that no device has are free.
     package internal(set) var devices: Int
     package internal(set) var names: AttributeNames
+    package internal(set) var seen: SeenBitmaps
     private var entries: [RegistryIndex: Int] = [:]
     private var buckets: [RegistryIndex: Int] = [:]
 
@@ -21,11 +22,17 @@ package struct PartitionCache: Equatable, Sendable {
         next = min(number("next"), DevicePlace.largestOrdinal + 1)
         devices = number("devices")
         self.names = names
+        seen = SeenBitmaps(
+            firstDay: number(SeenBitmaps.firstDayField), keptDay: number(SeenBitmaps.keptDayField),
+            folded: Int64(number(SeenBitmaps.foldedField)))
         for index in RegistryIndex.allCases {
             entries[index] = number(index.entriesField)
             buckets[index] = max(1, number(index.bucketsField))
         }
     }
+
+    /// The number of hashes that can have records.
+    package var blocks: Int { (next + RegistryKey.blockSize - 1) / RegistryKey.blockSize }
 
     package func entries(of index: RegistryIndex) -> Int { entries[index, default: 0] }
     package func buckets(of index: RegistryIndex) -> Int { buckets[index, default: 1] }
@@ -47,6 +54,9 @@ package struct PartitionCache: Equatable, Sendable {
         }
         write("next", next, old.next)
         write("devices", devices, old.devices)
+        write(SeenBitmaps.firstDayField, seen.firstDay, old.seen.firstDay)
+        write(SeenBitmaps.keptDayField, seen.keptDay, old.seen.keptDay)
+        write(SeenBitmaps.foldedField, Int(foreign: seen.folded), Int(foreign: old.seen.folded))
         for index in RegistryIndex.allCases {
             write(index.entriesField, entries(of: index), old.entries(of: index))
             write(index.bucketsField, buckets(of: index), old.buckets(of: index))

@@ -175,7 +175,8 @@ extension RegistryPlan {
 extension RegistryPlan {
     private mutating func applyInputs() {
         var application = InputApplication(
-            devices, entries, names: names, ordinals: ordinals, keys: keys, now: now)
+            devices, entries, names: names, seen: before.map(\.seen), ordinals: ordinals, keys: keys, now: now
+        )
         results = inputs.map { application.apply($0) }
         (devices, names, ordinals) = (application.devices, application.names, application.ordinals)
     }
@@ -192,7 +193,8 @@ extension RegistryPlan {
     }
 
     private func numbers(_ record: DeviceRecord?, _ place: DevicePlace) -> Set<Int> {
-        Set(record?.attributes.compactMap { names[place.partition].number(of: $0) } ?? [])
+        let attributes = record?.attributes(before[place.partition].seen) ?? []
+        return Set(attributes.compactMap { names[place.partition].number(of: $0) })
     }
 
     private mutating func writeSteps() {

@@ -9,6 +9,8 @@ package struct PartitionState: Sendable {
     /// The smallest ordinal that no device has had yet.
     package let next: Int
     package let names: AttributeNames
+    /// The first day of `seen` that has its own bitmap, as a number of days since 1970 in UTC.
+    private let firstDay: Int
 
     /// The ordinals of a partition: 0..<this number.
     private static let ordinals = DevicePlace.largestOrdinal + 1
@@ -22,6 +24,7 @@ package struct PartitionState: Sendable {
             min(max(fields[name].flatMap { Int(foreign: $0) } ?? 0, 0), Self.ordinals)
         }
         (next, devices) = (number("next"), number("devices"))
+        firstDay = number(SeenBitmaps.firstDayField)
         self.names = AttributeNames(fields: names.pairs.map { ($0.name.text ?? "", $0.value.text ?? "") })
     }
 
@@ -40,7 +43,8 @@ package struct PartitionState: Sendable {
     /// The numbers of the partition's bitmaps.
     package var attributes: AttributeNumbers {
         AttributeNumbers(
-            Dictionary(names.all.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }))
+            Dictionary(names.all.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }),
+            daysFrom: firstDay)
     }
 }
 

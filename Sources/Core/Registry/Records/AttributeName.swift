@@ -25,6 +25,8 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
     package static func app(_ version: String) -> Self { Self(.app, version) }
     package static func os(_ version: String) -> Self { Self(.os, version) }
     package static func model(_ model: String) -> Self { Self(text: "model:\(model)") }
+    package static func reachability(_ value: String) -> Self { Self(.reachability, value) }
+    package static func network(_ network: String) -> Self { Self(.network, network) }
     package static func service(_ service: DeviceAddress.Service) -> Self { Self(.service, service.name) }
 
     package static func environment(_ environment: DeviceAddress.Environment) -> Self {
@@ -36,12 +38,19 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter day: a number of days since 1970 in UTC.
     package static func seen(day: Int) -> Self { Self(text: "seen:\(day)") }
 
+    /// The name of the attribute of all devices that were last seen in this week.
+    package static func seen(week: SeenWeek) -> Self { Self(text: "seen:\(week.value)") }
+
     /// The day of a name that ``seen(day:)`` created; nil for other names.
     package var seenDay: Int? {
-        let prefix = "seen:".utf8
-        guard text.utf8.starts(with: prefix) else { return nil }
-        return Int(foreign: text.utf8.dropFirst(prefix.count))
+        guard isSeen else { return nil }
+        return Int(foreign: text.utf8.dropFirst(Self.seenPrefix.count))
     }
+
+    /// Whether the name belongs to a day or a week of `seen`.
+    package var isSeen: Bool { text.utf8.starts(with: Self.seenPrefix) }
+
+    private static let seenPrefix = Array("seen:".utf8)
 
     package var description: String { text }
 }

@@ -3,14 +3,14 @@
 ///
 /// A partition never removes a name, and never changes a number.
 package struct AttributeNames: Equatable, Sendable {
-    /// The largest number of names that inputs can add to a partition. Days of `seen` do not count.
+    /// The largest number of names that inputs can add to a partition. Days and weeks of `seen` do not count.
     package static let limit = 10_000
     /// The largest number that a name can have.
     package static let largestNumber = 65_535
 
     private var numbers: [AttributeName: Int] = [:]
     private var names: [Int: AttributeName] = [:]
-    /// The number of names without the days of `seen`.
+    /// The number of names without the days and weeks of `seen`.
     private var limited = 0
     private var highest = 0
 
@@ -36,7 +36,7 @@ package struct AttributeNames: Equatable, Sendable {
     /// The number of the name, which is added if it is new; nil if the dictionary is full.
     package mutating func add(_ name: AttributeName) -> Int? {
         if let number = numbers[name] { return number }
-        guard limited < Self.limit || name.seenDay != nil, highest < Self.largestNumber else { return nil }
+        guard limited < Self.limit || name.isSeen, highest < Self.largestNumber else { return nil }
         insert(name, number: highest + 1)
         return highest
     }
@@ -49,7 +49,7 @@ package struct AttributeNames: Equatable, Sendable {
         var numbersLeft = Self.largestNumber - highest
         let missing = names.filter { numbers[$0] == nil }
         for name in missing {
-            if name.seenDay == nil { room -= 1 }
+            if !name.isSeen { room -= 1 }
             numbersLeft -= 1
             guard room >= 0, numbersLeft >= 0 else { return name }
         }
@@ -64,6 +64,6 @@ package struct AttributeNames: Equatable, Sendable {
         numbers[name] = number
         names[number] = name
         highest = max(highest, number)
-        if name.seenDay == nil { limited += 1 }
+        if !name.isSeen { limited += 1 }
     }
 }

@@ -28,6 +28,9 @@ package struct DeviceRecord: Equatable, Sendable {
     package enum Detail: UInt8, CaseIterable, Sendable {
         case zone = 0
         case lang, platform, app, os, model
+        // Bit 6 is set if the device has a user.
+        case reachability = 7
+        case network
 
         /// The name of the attribute with this value, such as `zone:Europe/Berlin`.
         package func name(_ value: String) -> AttributeName {
@@ -38,6 +41,8 @@ package struct DeviceRecord: Equatable, Sendable {
             case .app: .app(value)
             case .os: .os(value)
             case .model: .model(value)
+            case .reachability: .reachability(value)
+            case .network: .network(value)
             }
         }
     }
@@ -59,6 +64,8 @@ package struct DeviceRecord: Equatable, Sendable {
     package var app: String? { details[.app] }
     package var os: String? { details[.os] }
     package var model: String? { details[.model] }
+    package var reachability: String? { details[.reachability] }
+    package var network: String? { details[.network] }
 
     package subscript(detail: Detail) -> String? { details[detail] }
 
@@ -97,6 +104,8 @@ package struct DeviceRecord: Equatable, Sendable {
         details[.app] = fields.app
         details[.os] = fields.os
         details[.model] = fields.model
+        details[.reachability] = fields.reachability
+        details[.network] = fields.network
         self.init(
             id: fields.id, user: fields.user, addresses: addresses, tags: fields.tags, details: details,
             registered: times.map { min($0.registered, now) } ?? old?.registered ?? now,
@@ -137,10 +146,12 @@ package struct DeviceRecord: Equatable, Sendable {
     }
 
     /// The attributes of the device, each once. Each attribute has a bitmap in which the device's bit is set.
-    package var attributes: Set<AttributeName> {
+    ///
+    /// - Parameter seen: the partition's bitmaps of `seen`.
+    package func attributes(_ seen: SeenBitmaps) -> Set<AttributeName> {
         var names = Set(tags.map(AttributeName.tag))
         for (detail, value) in details { names.insert(detail.name(value)) }
-        names.insert(.seen(day: lastSeenDay))
+        names.insert(seen.name(ofDay: lastSeenDay))
         if isAlive { names.insert(.alive) }
         for address in addresses {
             names.insert(.service(address.address.service))

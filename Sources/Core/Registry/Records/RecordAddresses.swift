@@ -11,9 +11,8 @@ package struct RecordAddresses: Equatable, Sendable {
         guard version == DeviceRecord.version else { throw .version(version) }
         let registered = try reader.number()
         _ = try reader.number()
-        let flags = try reader.byte()
-        guard flags >> 7 == 0 else { throw .value(.flags) }
-        for detail in DeviceRecord.Detail.allCases where flags >> detail.rawValue & 1 == 1 {
+        let flags = try DeviceRecord.flags(&reader)
+        for detail in DeviceRecord.Detail.allCases where flags >> Int64(detail.rawValue) & 1 == 1 {
             _ = try reader.number()
         }
         for _ in 0..<(try reader.count(upTo: DeviceLimits.tags)) { _ = try reader.number() }

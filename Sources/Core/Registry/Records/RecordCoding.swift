@@ -22,7 +22,7 @@ package enum DeviceRecordError: Error, Equatable, Sendable {
 /// - version, one byte: 1
 /// - `registered`
 /// - `lastSeenDay`
-/// - flags, one byte: bits 0 to 5 for the values of ``DeviceRecord/Detail``, bit 6 for the user
+/// - flags, a number: bit 6 for the user, the other bits for the values of ``DeviceRecord/Detail``
 /// - for each detail with a set bit: its name
 /// - number of tags, then for each tag the difference between its name and the name before it, in ascending order
 /// - number of bytes of the id, then the id
@@ -31,7 +31,9 @@ package enum DeviceRecordError: Error, Equatable, Sendable {
 ///   as seconds after `registered`; number of bytes; the bytes
 extension DeviceRecord {
     package static let version: UInt8 = 1
-    private static let userFlag: UInt8 = 1 << 6
+    private static let userFlag: Int64 = 1 << 6
+    /// The number of flags.
+    private static let flagBits: Int64 = 9
 
     /// The bytes of the record; nil if the dictionary lacks a name of the record.
     package func bytes(names: AttributeNames) -> [UInt8]? {
@@ -41,7 +43,7 @@ extension DeviceRecord {
         bytes.appendNumber(Int64(lastSeenDay))
         let present = Detail.allCases.filter { self[$0] != nil }
         let flags = present.reduce(user == nil ? 0 : Self.userFlag) { $0 | 1 << $1.rawValue }
-        bytes.append(flags)
+        bytes.appendNumber(flags)
         for detail in present {
             guard let value = self[detail], let number = names.number(of: detail.name(value)) else {
                 return nil
@@ -76,10 +78,9 @@ extension DeviceRecord {
         guard version == Self.version else { throw .version(version) }
         let registered = try reader.number()
         let lastSeenDay = try reader.number()
-        let flags = try reader.byte()
-        guard flags >> 7 == 0 else { throw .value(.flags) }
+        let flags = try Self.flags(&reader)
         var details: [Detail: String] = [:]
-        for detail in Detail.allCases where flags >> detail.rawValue & 1 == 1 {
+        for detail in Detail.allCases where flags >> Int64(detail.rawValue) & 1 == 1 {
             details[detail] = try reader.name(names, prefix: detail.name("").text)
         }
         let tags = try Self.tags(&reader, names)
@@ -89,9 +90,16 @@ extension DeviceRecord {
             lastSeenDay: Int(foreign: lastSeenDay))
     }
 
+    /// Reads the flags of a record.
+    static func flags(_ reader: inout RecordReader) throws(DeviceRecordError) -> Int64 {
+        let flags = try reader.number()
+        guard flags >> flagBits == 0 else { throw .value(.flags) }
+        return flags
+    }
+
     /// Reads the end of a record: id, user and addresses.
     static func identity(
-        _ reader: inout RecordReader, flags: UInt8, registered: Int64
+        _ reader: inout RecordReader, flags: Int64, registered: Int64
     ) throws(DeviceRecordError) -> (id: String, user: String?, addresses: [Address]) {
         let id = try reader.text(DeviceLimits.idBytes)
         let user = flags & Self.userFlag == 0 ? nil : try reader.text(DeviceLimits.userBytes)

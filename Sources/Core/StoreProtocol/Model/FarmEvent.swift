@@ -34,6 +34,7 @@ package struct FarmEvent: Sendable {
         case jobDuplicate = "job.duplicate"
         case jobPushesFailed = "job.pushes_failed"
         case jobCancelled = "job.cancelled"
+        case jobCancelRefused = "job.cancel_refused"
         case jobFinished = "job.finished"
         case jobPaused = "job.paused"
         case jobQuarantined = "job.quarantined"

@@ -172,11 +172,16 @@ local function check_digits(key, field, n)
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- The fast path for a job with one push that is delivered in this call. The push is in flight and has no outcome yet, so the
--- other fields of its job record need not be read. The fast path ends at the first job that does not match.
+-- The fast path for a job with one push that is delivered in this call, and without unknown recipients. The push is in flight and
+-- has no outcome yet, so the other fields of its job record need not be read. The fast path ends at the first job that does not
+-- match.
 local SINGLE, may_be_single = {}, true
 local function is_single(job_record, id)
-    may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', job_record, 'accepted') == '1'
+    may_be_single = delivered[id] == 1 and not rest[id]
+    if may_be_single then
+        local a = redis.pcall('HMGET', job_record, 'accepted', 'unknown_recipients')
+        may_be_single = a[1] == '1' and not a[2]
+    end
     return may_be_single
 end
 local FIELDS = { 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled' }
@@ -513,7 +518,7 @@ local finished, ended = 0, 0
 
 local function settle_single(job_record, id)
     call('HSET', job_record, 'state', 'finished', 'finished_at', stamp, 'in_flight', '0', 'delivered', '1')
-    close_finished_job(job_record, id, stamp, ARGV[1], '1', '1')
+    close_finished_job(job_record, id, stamp, ARGV[1], nil, '1', '1')
     finished, ended = finished + 1, ended + 1
 end
 
@@ -548,7 +553,9 @@ local function settle_job(job_record, id, old, plus, r)
     end
     if ends then
         finished = finished + 1
-        close_finished_job(job_record, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
+        local unknown = call('HGET', job_record, 'unknown_recipients')
+        close_finished_job(job_record, id, stamp, ARGV[1], unknown, texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]],
+            texts[old[6]])
     end
 end
 

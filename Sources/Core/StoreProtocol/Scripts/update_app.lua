@@ -86,16 +86,26 @@ if moment < configured or moment - configured >= MINUTE then call('HSET', admiss
 report_pending_refusals(moment)
 
 -- Cancels the jobs that producers asked to cancel. If there are too many cancelled jobs, the remaining requests wait for the next
--- call. A request for an unknown job is dropped.
+-- call. A request for an unknown job is answered by an event. The function `pushfarm_cancel` refuses requests when the list is
+-- full. If a producer pushes to the list without this function, the requests beyond its limit are dropped, with an event.
+local MOST_REQUESTS = 1000
+
 local function cancel_requested()
     local key, done = P .. 'cancel_requests', 0
     local requests = redis.pcall('LRANGE', key, 0, 99)
     if requests.err then return end
     for _, job in ipairs(requests) do
-        if cancel_job(job, KEYS[2], t, t, ARGV[9], 'producer')[2] == 'full' then break end
+        local what = cancel_job(job, KEYS[2], t, t, ARGV[9], 'producer')[2]
+        if what == 'full' then break end
+        if what == 'unknown' then add_event('job.cancel_refused', t, 'job', job:sub(1, 64), 'reason', 'unknown job') end
         done = done + 1
     end
     if done > 0 then call('LTRIM', key, done, -1) end
+    local excess = #requests < 100 and 0 or call('LLEN', key) - MOST_REQUESTS
+    if excess > 0 then
+        call('LTRIM', key, 0, MOST_REQUESTS - 1)
+        add_event('job.cancel_refused', t, 'jobs', excess, 'reason', 'too many requests')
+    end
 end
 cancel_requested()
 local batches = 0

@@ -26,7 +26,7 @@ import StoreProtocol
     enum Result {
         /// No device needs the push, so nothing must be stored.
         case nothing(CampaignSent)
-        /// The chunk's bitmaps cannot be read.
+        /// The chunk's bitmaps cannot be read, or the campaign's limits cannot be applied.
         case unreadable
         /// The next device had a push of the merge group too recently. It may get the next push at this time.
         case held(until: UTCTime)
@@ -106,7 +106,16 @@ import StoreProtocol
         guard let found = try await devices(choice.ordinals, of: chunk) else { return .listRemoved }
         let reader = StepLimitsReader(
             services: services, campaign: campaign, isFallback: send.isFallback)
-        var limits = try await reader.read(found.map(\.zone), of: chunk)
+        var limits: AppliedLimits?
+        switch try await reader.read(found.map(\.zone), of: chunk) {
+        case .unlimited: break
+        case .limits(let read): limits = read
+        case .invalid(let error):
+            services.log.error(
+                "limits of a campaign cannot be applied: devices get no push",
+                metadata: ["campaign": "\(id)", "reason": "\(error)"])
+            return .unreadable
+        }
         var devices = found.map(\.device)
         if let limits {
             for (place, ordinal) in choice.ordinals.enumerated() {

@@ -11,27 +11,42 @@ import StoreProtocol
     /// Whether the pushes have the payload of `fallback`. They are alert pushes, which the budget does not limit.
     let isFallback: Bool
 
-    /// The rules that need counters now.
-    private func rules() async throws(StoreError) -> [CapRules] {
-        let category = campaign.limits.category ?? CapRules.commonCategory
-        let counted = try await services.cappedPeriods.of(category)
-        var rules: [CapRules] = []
-        // The parser has checked the caps.
-        if let own = try? campaign.limits.rules(counted: counted), !own.isEmpty { rules.append(own) }
+    /// The rules that need counters now, and the quiet hours.
+    ///
+    /// - Parameter counted: the periods that campaigns of the category cap.
+    private func rules(
+        counted: some Sequence<CapPeriod>
+    ) throws(ScheduleError) -> (rules: [CapRules], quiet: QuietHours?) {
+        let own = try campaign.limits.rules(counted: counted)
+        var rules = own.isEmpty ? [] : [own]
         let budget = Int(services.setup.backgroundBudget)
         if budget > 0, campaign.isBackground, !isFallback { rules.append(.background(pushes: budget)) }
-        return rules
+        return (rules, try campaign.limits.quietHours())
     }
 
-    /// Reads the limits of a step's devices; nil if the campaign has no limits.
+    /// The limits of a step's devices.
+    enum Reading {
+        case unlimited
+        case limits(AppliedLimits)
+        /// The limits of the definition contradict the parser's rules, so nothing may be sent.
+        case invalid(ScheduleError)
+    }
+
+    /// Reads the limits of a step's devices.
     ///
     /// - Parameter zones: the zone of each device. A device without a zone, or with a zone that does not exist, has the clocks of
     ///   the campaign's default zone.
-    func read(_ zones: [String?], of chunk: AudienceChunk) async throws(StoreError) -> AppliedLimits? {
+    func read(_ zones: [String?], of chunk: AudienceChunk) async throws(StoreError) -> Reading {
         // The rows of a list have no ordinals of the registry, by which pushes are counted.
-        if case .list = campaign.audience { return nil }
-        let (rules, quiet) = (try await rules(), try? campaign.limits.quietHours())
-        guard !rules.isEmpty || quiet != nil else { return nil }
+        if case .list = campaign.audience { return .unlimited }
+        let counted = try await services.cappedPeriods.of(
+            campaign.limits.category ?? CapRules.commonCategory)
+        let rules: [CapRules]
+        let quiet: QuietHours?
+        do throws(ScheduleError) { (rules, quiet) = try self.rules(counted: counted) } catch {
+            return .invalid(error)
+        }
+        guard !rules.isEmpty || quiet != nil else { return .unlimited }
         var known: [String: TimeZoneRules] = [:]
         let names = zones.map { zone in
             let name = zone ?? campaign.defaultZone
@@ -43,7 +58,7 @@ import StoreProtocol
         }
         var limits = AudienceLimits(rules, quiet: quiet, zones: known, at: services.now)
         try await load(limits.counters, of: chunk, into: &limits)
-        return AppliedLimits(limits: limits, zones: names)
+        return .limits(AppliedLimits(limits: limits, zones: names))
     }
 
     private func load(

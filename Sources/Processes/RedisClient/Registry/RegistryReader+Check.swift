@@ -1,5 +1,5 @@
 import RedisProtocol
-import Registry
+package import Registry
 package import StoreProtocol
 
 /// Compares records with indexes, bitmaps and counts.
@@ -7,10 +7,15 @@ extension RegistryReader {
     private static let blocksAtOnce = 32
     private static let bitmapsAtOnce = 128
     private static let bucketsAtOnce = 32
+    private static let membersAtOnce = 10_000
+    /// How many keys Redis examines for one reply to SCAN.
+    private static let keysAtOnce = 1000
 
     /// The result of a check.
     package struct CheckResult: Sendable {
         package let faults: [String]
+        /// The parts of the registry that ``RegistryRepair`` can correct.
+        package let damage: RegistryDamage
         package let devices: Int
         /// Whether the registry was changed during the check, so that some faults may be none.
         package let hasChanged: Bool
@@ -22,15 +27,14 @@ extension RegistryReader {
     package func check(
         _ progress: (_ devices: Int) -> Void = { _ in }
     ) async throws(StoreError) -> CheckResult {
-        var check = RegistryCheck(partitions: keys.count)
+        var check = RegistryCheck(partitions: keys.count, extent: try await extent())
         let before = try await versions()
         for partition in 0..<keys.count {
             let cache = try await cache(of: partition)
             check.begin(cache)
-            try await readRecords(of: partition, cache, &check)
+            try await readRecords(of: partition, &check)
             try await readBitmaps(of: partition, &check)
-            let free = try await results([command("ZCARD", .free, in: partition)])[0]?.integer
-            check.endPartition(free: Int(clamping: free ?? 0))
+            check.endPartition(free: try await freeOrdinals(of: partition))
             progress(check.devices)
         }
         for (partition, index, count) in check.buckets {
@@ -40,7 +44,42 @@ extension RegistryReader {
         }
         check.finish()
         return CheckResult(
-            faults: check.faults.texts, devices: check.devices, hasChanged: try await versions() != before)
+            faults: check.faults.texts, damage: check.damage, devices: check.devices,
+            hasChanged: try await versions() != before)
+    }
+
+    /// Finds how far the keys of the registry reach, by a scan of all keys of Redis. Without the right to scan, the result is as if
+    /// no key were beyond the counts.
+    private func extent() async throws(StoreError) -> RegistryExtent {
+        var extent = RegistryExtent(keys)
+        var cursor = "0"
+        repeat {
+            // An app's name has no characters with a meaning in patterns.
+            let command = RESPCommand(
+                "SCAN", cursor, "MATCH", "{pushfarm:\(app):r*", "COUNT", "\(Self.keysAtOnce)")
+            guard let page = try await results([command])[0]?.array else { return extent }
+            guard page.count == 2, let next = page[0].text, let found = page[1].array else {
+                throw .unexpectedReply("SCAN")
+            }
+            for key in found { extent.add(key.bytes ?? []) }
+            cursor = next
+        } while cursor != "0"
+        return extent
+    }
+
+    /// The members of the sorted set `free`; nil if the key is not a sorted set.
+    func freeOrdinals(of partition: Int) async throws(StoreError) -> [String]? {
+        var members: [String] = []
+        while true {
+            let page = try await results([
+                command(
+                    "ZRANGE", .free, in: partition, "\(members.count)",
+                    "\(members.count + Self.membersAtOnce - 1)")
+            ])[0]
+            guard let found = page?.array else { return nil }
+            members += found.map { $0.text ?? "" }
+            if found.count < Self.membersAtOnce { return members }
+        }
     }
 
     /// The version of each partition.
@@ -48,7 +87,8 @@ extension RegistryReader {
         try await results((0..<keys.count).map { command("HGET", .meta, in: $0, "version") }).map { $0?.text }
     }
 
-    private func cache(of partition: Int) async throws(StoreError) -> PartitionCache {
+    /// The present state of a partition.
+    func cache(of partition: Int) async throws(StoreError) -> PartitionCache {
         let hashes = try await results([
             command("HGETALL", .meta, in: partition), command("HGETALL", .names, in: partition),
         ])
@@ -59,9 +99,9 @@ extension RegistryReader {
     }
 
     private func readRecords(
-        of partition: Int, _ cache: PartitionCache, _ check: inout RegistryCheck
+        of partition: Int, _ check: inout RegistryCheck
     ) async throws(StoreError) {
-        let blocks = (cache.next + RegistryKey.blockSize - 1) / RegistryKey.blockSize
+        let blocks = check.blocks
         for start in stride(from: 0, to: blocks, by: Self.blocksAtOnce) {
             let some = start..<min(start + Self.blocksAtOnce, blocks)
             let replies = try await results(

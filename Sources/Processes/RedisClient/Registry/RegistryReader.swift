@@ -114,6 +114,14 @@ package import StoreProtocol
         return command
     }
 
+    /// The keys of a partition, for requests.
+    func store(ofPartition partition: Int) -> AppRedis {
+        AppRedis(keys: keys.keys(ofPartition: partition), connection: connection)
+    }
+
+    /// The time of Redis's clock in Unix seconds.
+    var now: Int64 { connection.clock.seconds }
+
     func unreadable(_ key: RegistryKey, in partition: Int) -> StoreError {
         .unexpectedReply(String(decoding: key.key(keys.keys(ofPartition: partition)), as: UTF8.self))
     }

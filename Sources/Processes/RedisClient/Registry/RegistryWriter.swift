@@ -29,6 +29,8 @@ package import StoreProtocol
     private var registry: (keys: RegistryKeys, stores: [AppRedis])?
     /// The state of each partition in Redis; nil if the state is unknown and must be read.
     private var partitions: [PartitionCache]?
+    /// The partitions whose days of `seen` this writer cannot fold, because a bitmap is damaged.
+    private var unfoldable: Set<Int> = []
     /// Called with true before the writer waits for Redis, and with false when the writer continues.
     package var onWait: @Loop (_ isWaiting: Bool) async -> Void {
         get { calls.onWait }
@@ -54,7 +56,7 @@ package import StoreProtocol
     /// - Throws: ``StoreError/unexpectedReply(_:)`` if another release wrote the registry in a format that this release does not
     ///   know; other errors that retries do not fix.
     package func takeOver() async throws(StoreError) {
-        partitions = nil
+        (partitions, unfoldable) = (nil, [])
         let registry = try await open()
         for _ in 0..<Self.attempts {
             var caches = try await read(registry)
@@ -96,7 +98,7 @@ package import StoreProtocol
         var version = 0
         for _ in 0..<Self.attempts {
             let registry = try await open()
-            let caches: [PartitionCache]
+            var caches: [PartitionCache]
             if let partitions {
                 caches = partitions
             } else {
@@ -107,6 +109,7 @@ package import StoreProtocol
             // must read the registry.
             partitions = nil
             do throws(StoreError) {
+                guard try await foldSeen(&caches, registry) else { continue }
                 let plan = try await plan(inputs, registry, caches, reusableBefore)
                 report(plan.damagedBitmaps)
                 guard try await carryOut(plan, registry) else { continue }
@@ -118,6 +121,46 @@ package import StoreProtocol
             }
         }
         throw .stale(version: version)
+    }
+
+    /// Carries out one act of ``SeenFold`` if a partition needs it. So each call of the writer folds at most one week.
+    ///
+    /// - Returns: false if the partition had another version than expected.
+    private func foldSeen(
+        _ caches: inout [PartitionCache], _ registry: (keys: RegistryKeys, stores: [AppRedis])
+    ) async throws(StoreError) -> Bool {
+        let now = connection.clock.seconds
+        for partition in caches.indices where !unfoldable.contains(partition) {
+            guard let fold = SeenFold(partition: partition, caches[partition], now: now) else { continue }
+            guard let (changes, after) = try await changes(of: fold, registry.keys) else { return true }
+            guard try await apply([changes], registry) else { return false }
+            caches[partition] = after
+            return true
+        }
+        return true
+    }
+
+    /// - Returns: nil if the act cannot be carried out. The writer does not try it again before the next ``takeOver()``.
+    private func changes(
+        of fold: SeenFold, _ keys: RegistryKeys
+    ) async throws(StoreError) -> (PlannedChanges, PartitionCache)? {
+        let replies: [RegistryReply]
+        do throws(StoreError) { replies = try await calls.replies(to: fold.reads, keys) } catch {
+            guard !error.isTemporary else { throw error }
+            reportUnfoldable(fold.partition, "\(error)")
+            return nil
+        }
+        do throws(SeenFold.Failure) { return try fold.changes(replies) } catch {
+            reportUnfoldable(fold.partition, "\(error)")
+            return nil
+        }
+    }
+
+    private func reportUnfoldable(_ partition: Int, _ reason: String) {
+        unfoldable.insert(partition)
+        log.error(
+            "the days of \"seen\" cannot be folded into weeks: run pushfarm debug fsck",
+            metadata: ["partition": "\(partition)", "reason": "\(reason)"])
     }
 
     /// Logs damaged bitmaps, each at most once in ten minutes.

@@ -1,39 +1,56 @@
 package import RedisProtocol
 
-/// A refused job that is kept for inspection.
-package struct RefusedJob: Equatable, Sendable {
+/// A refused job or device input that is kept for inspection.
+package struct RefusedEntry: Equatable, Sendable {
     package let id: EntryID
-    /// The job's id; empty if no id could be read.
-    package let job: String
+    /// The id of the job or device; empty if no id could be read.
+    package let subject: String
     package let field: String
-    /// The position of the fault in the job, in bytes.
+    /// The position of the fault in the job or input, in bytes.
     package let position: Int
     package let reason: String
-    /// The job as the producer sent it, cut at ``Refuse/originalLimit``.
+    /// The job or input as the producer sent it, cut at ``Refuse/originalLimit``.
     package let original: [UInt8]
-    /// The number of refused jobs that this record represents. If very many jobs are refused, Redis keeps records of only some of
-    /// them.
-    package var jobs = 1
+    /// The number of refused jobs or inputs that this entry represents. If very many are refused, Redis keeps entries of only some
+    /// of them.
+    package let count: Int
+
+    package init(
+        id: EntryID, subject: String, field: String, position: Int, reason: String, original: [UInt8],
+        count: Int = 1
+    ) {
+        (self.id, self.subject, self.field, self.position) = (id, subject, field, position)
+        (self.reason, self.original, self.count) = (reason, original, count)
+    }
 
     /// Whether the original may be longer than the part that is kept.
     package var mayBeCut: Bool { original.count >= Refuse.originalLimit }
 }
 
-/// Reads refused jobs.
+/// Reads refused jobs or refused device inputs.
 package struct ReadRefused: Request {
-    package let words: [any CommandArgument]
-
-    package init(_ range: StreamRange, count: Int = 64) {
-        words = range.words(AppKey(\.refused), count: count)
+    package enum Stream: Sendable {
+        case jobs, devices
     }
 
-    package static func read(_ value: RESPValue) throws(StoreError) -> [RefusedJob] {
+    package let words: [any CommandArgument]
+
+    package init(_ range: StreamRange, of stream: Stream = .jobs, count: Int = 64) {
+        words =
+            switch stream {
+            case .jobs: range.words(AppKey(\.refused), count: count)
+            case .devices: range.words(AppKey(\.refusedDevices), count: count)
+            }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [RefusedEntry] {
         try ReplyReader.entries(value, Self.self).map { id, words in
             let fields = ReplyFields(pairs: words)
-            return RefusedJob(
-                id: id, job: fields.text("job") ?? "", field: fields.text("field") ?? "",
-                position: fields.number("position"), reason: fields.text("reason") ?? "",
-                original: fields.bytes("original") ?? [], jobs: max(1, fields.number("jobs")))
+            return RefusedEntry(
+                id: id, subject: fields.text("job") ?? fields.text("device") ?? "",
+                field: fields.text("field") ?? "", position: fields.number("position"),
+                reason: fields.text("reason") ?? "", original: fields.bytes("original") ?? [],
+                count: max(1, fields.number("jobs"), fields.number("inputs")))
         }
     }
 }
@@ -80,39 +97,5 @@ package struct ReadRefusals: Request {
         reply.before = max(0, fields.number("before"))
         reply.since = fields.moment("since")
         return reply
-    }
-}
-
-/// A refused device input that is kept for inspection.
-package struct RefusedDevice: Equatable, Sendable {
-    package let id: EntryID
-    /// The device's id; empty if no id could be read.
-    package let device: String
-    package let field: String
-    /// The position of the fault in the input, in bytes.
-    package let position: Int
-    package let reason: String
-    /// The input as the producer sent it, cut at ``Refuse/originalLimit``.
-    package let original: [UInt8]
-    /// The number of refused inputs that this record represents.
-    package let inputs: Int
-}
-
-/// Reads refused device inputs.
-package struct ReadRefusedDevices: Request {
-    package let words: [any CommandArgument]
-
-    package init(_ range: StreamRange, count: Int = 64) {
-        words = range.words(AppKey(\.refusedDevices), count: count)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> [RefusedDevice] {
-        try ReplyReader.entries(value, Self.self).map { id, words in
-            let fields = ReplyFields(pairs: words)
-            return RefusedDevice(
-                id: id, device: fields.text("device") ?? "", field: fields.text("field") ?? "",
-                position: fields.number("position"), reason: fields.text("reason") ?? "",
-                original: fields.bytes("original") ?? [], inputs: max(1, fields.number("inputs")))
-        }
     }
 }
