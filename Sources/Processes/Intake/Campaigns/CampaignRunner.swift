@@ -83,14 +83,14 @@ import StoreProtocol
             [weak self] run throws(StoreError) in try await self?.read(run)
         }
         if let recurring { return recurring }
-        return try RunningCampaign(id, record, services) { [weak self] group in
+        return try OneTimeCampaign(id, record, services) { [weak self] group in
             self?.running(in: group) ?? []
         }
     }
 
     /// The running campaigns of a merge group, in order of their ids.
     private func running(in group: String) -> [RunningCampaign] {
-        campaigns.sorted { $0.key < $1.key }.compactMap { $0.value as? RunningCampaign }
+        campaigns.sorted { $0.key < $1.key }.compactMap { ($0.value as? OneTimeCampaign)?.running }
             .filter { $0.isMerged(in: group) }
     }
 

@@ -1,3 +1,4 @@
+import Campaigns
 import ControlChannel
 import EventLoop
 import Logging
@@ -34,6 +35,11 @@ import StoreProtocol
 
     /// The time of Redis's clock, so that all hosts agree.
     var now: UTCTime { UTCTime(milliseconds: context.redis.clock.milliseconds) }
+
+    /// When a campaign started; now if it has not started.
+    func startTime(of record: CampaignRecord) -> UTCTime {
+        record.startedAt.map { UTCTime(milliseconds: $0) } ?? now
+    }
 
     /// A name that no other step or change of a campaign has.
     func uniqueName() -> String {

@@ -53,6 +53,42 @@ import StoreProtocol
         return .begin(limits: limits, time: now)
     }
 
+    /// Begins the campaign, as ``decide(_:zoneNames:)`` says.
+    ///
+    /// - Returns: the record of the campaign after the change.
+    func begin(
+        _ audience: CampaignAudience, limits: [Int], at time: UTCTime
+    ) async throws(StoreError) -> CampaignRecord {
+        try await addCappedPeriods()
+        var fields = [
+            (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
+            (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
+            (CampaignRecord.Field.stopAt.rawValue, "\(campaign.limits.stopShare)"),
+        ]
+        if let version = audience.version { fields.append((CampaignRecord.Field.list.rawValue, version)) }
+        let change = ChangeCampaign.begin(
+            id, token: services.token, name: services.uniqueName(),
+            fields: fields + (try await learningFields()))
+        _ = try await services.perform(change)
+        return CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
+    }
+
+    /// Makes all campaigns of the category count in the periods of this campaign's caps.
+    private func addCappedPeriods() async throws(StoreError) {
+        let periods = Set(campaign.limits.caps.map(\.period))
+        guard !periods.isEmpty else { return }
+        try await services.cappedPeriods.add(
+            periods, to: campaign.limits.category ?? CapRules.commonCategory)
+    }
+
+    /// The fields for the variants of a campaign that learns from its series.
+    private func learningFields() async throws(StoreError) -> [ChangeCampaign.Field] {
+        guard let variants = campaign.variants, let series = campaign.series else { return [] }
+        let earlier = try await VariantStep.results(of: variants, id: id, series: series, services)
+        return [(CampaignRecord.Field.learns.rawValue, series)]
+            + (variants.isKnown(from: earlier) ? [(CampaignRecord.Field.learned.rawValue, "1")] : [])
+    }
+
     static func wait(until time: UTCTime, from now: UTCTime) -> Duration {
         .milliseconds(max(1, time.milliseconds - now.milliseconds))
     }

@@ -2,81 +2,67 @@ import Campaigns
 import EventLoop
 import Logging
 import PushModel
-import Registry
 import Scheduling
 import Segments
 import StoreProtocol
 
-/// One campaign that waits for its start or runs. It performs one action at a time, and says when the next action is due.
+/// A campaign that sends. It performs one action at a time, and says when the next action is due.
 @Loop final class RunningCampaign {
-    private enum Phase {
-        case scheduled
-        case running(CampaignRun)
+    enum Progress {
+        /// The next action is due after this time; zero if more can be done now.
+        case wait(Duration)
+        /// The campaign was cancelled, and its last step is not stored yet.
+        case cancelled
         /// The campaign adds no more pushes.
-        case over
+        case finished
     }
 
-    /// The result of ``act()`` when the campaign is over.
-    private static let overWait = Duration.seconds(30)
     /// How long a campaign waits while the app is full.
     private static let fullWait = Duration.milliseconds(100)
-    /// How long a campaign waits while something outside of it must be fixed.
-    private static let troubleWait = Duration.seconds(5)
 
     let id: String
     private let services: CampaignServices
     private let log: Logger
     private let campaign: Campaign
     private let attributes: [String]
+    private let loader: AudienceLoader
     private var record: CampaignRecord
+    private var run: CampaignRun
     private var step: Int
-    private var phase: Phase
     private var skipped: SkippedDevices
-    private var lastTrouble: String?
-    private let starting: CampaignStart
     /// Returns the campaigns of a merge group that run now.
     private let peers: @Loop (String) -> [RunningCampaign]
     /// Whether Redis refused the last step because the campaign is paused.
     private(set) var isPaused = false
 
-    /// Loads a campaign.
-    ///
-    /// - Parameter peers: returns the campaigns of a merge group.
-    /// - Throws: why the definition of the record is not valid.
+    /// - Parameters:
+    ///   - zoneNames: the names of the time zones that devices of the audience have.
+    ///   - rateLimit: the app's rate limit in pushes a second; nil for no limit.
+    ///   - peers: returns the running campaigns of a merge group.
+    /// - Throws: why the rest of the campaign does not fit into its windows.
     init(
-        _ id: String, _ record: CampaignRecord, _ services: CampaignServices,
+        _ id: String, _ campaign: Campaign, _ record: CampaignRecord, _ services: CampaignServices,
+        log: Logger, zoneNames: Set<String>, rateLimit: Double?, loader: AudienceLoader,
         peers: @escaping @Loop (String) -> [RunningCampaign]
-    ) throws(CampaignError) {
-        (self.id, self.record, self.services, self.peers) = (id, record, services, peers)
-        var log = services.log
-        log[metadataKey: "campaign"] = "\(id)"
-        self.log = log
-        campaign = try CampaignParser(zones: services.zones.find).parse(record.definition)
-            .divided(by: TimeFactor.current)
+    ) throws(PlanRefusal) {
+        (self.id, self.record, self.services, self.log) = (id, record, services, log)
+        (self.loader, self.peers) = (loader, peers)
+        // If the series has enough results at the start, the campaign explores no variants.
+        self.campaign = record.isLearned ? campaign.withoutExploration() : campaign
         attributes = campaign.attributes
         step = record.step
         skipped = SkippedDevices(campaign: id)
-        starting = CampaignStart(services, id, campaign)
-        phase = .scheduled
+        run = try CampaignRun(
+            self.campaign, id: id, start: services.startTime(of: record), names: zoneNames,
+            zones: services.zones.find, progress: record.progress, rate: record.rate, rateLimit: rateLimit)
     }
-
-    /// Whether the campaign has started.
-    var isRunning: Bool { record.state == .running }
-
-    /// The campaign as it runs: if its series has enough results at the start, it explores no variants.
-    private var present: Campaign { record.isLearned ? campaign.withoutExploration() : campaign }
-
-    var isOver: Bool { if case .over = phase { true } else { false } }
 
     // MARK: Changes
 
     /// Takes a record that an operator has changed.
     func update(_ record: CampaignRecord) {
-        let rate = self.record.rate
+        if record.rate != self.record.rate { run.change(rate: record.rate) }
         self.record = record
-        guard case .running(var run) = phase, rate != record.rate else { return }
-        run.change(rate: record.rate)
-        phase = .running(run)
     }
 
     /// Notes that the pause of the campaign has ended. The rest of the round gets a new plan, so that no burst follows.
@@ -84,155 +70,31 @@ import StoreProtocol
         guard isPaused else { return }
         isPaused = false
         log.notice("campaign resumed")
-        guard case .running(var run) = phase else { return }
         run.replan()
-        phase = .running(run)
     }
 
-    /// Ends the campaign because it was cancelled.
+    /// Stores that the campaign was cancelled.
     func cancel() async throws(StoreError) {
-        switch phase {
-        case .over: return
-        case .scheduled where record.state != .running: try await end(.cancelled, reason: "")
-        case .scheduled, .running:
-            var request = ExtendJob(
-                token: services.token, campaign: id, step: step + 1, name: services.uniqueName())
-            (request.ending, request.keep) = (.cancelled, services.keepSeconds)
-            _ = try await services.perform(request)
-            phase = .over
-        }
-        log.notice("campaign cancelled")
+        _ = try await services.perform(ExtendJob.cancelling(id, step: step + 1, services))
     }
 
     // MARK: Actions
 
     /// Performs the next action.
-    ///
-    /// - Returns: when to call again; zero if more can be done now.
-    func act() async throws(StoreError) -> Duration {
-        if isPaused { return .seconds(1) }
-        switch phase {
-        case .over: return Self.overWait
-        case .scheduled:
-            guard let audience = try await readAudience() else { return Self.troubleWait }
-            return try await start(audience)
-        case .running(let run):
-            guard let audience = try await readAudience() else { return Self.troubleWait }
-            return try await advance(run, audience)
-        }
-    }
-
-    /// Returns the audience; nil if it cannot be read. Then the campaign waits, because an operator can save the segment again.
-    private func readAudience() async throws(StoreError) -> CampaignAudience? {
-        let result = try await services.retrying("read the audience of a campaign") { () throws(StoreError) in
-            try await services.audience.audience(campaign.audience, version: record.list)
-        }
-        switch result {
-        case .success(let audience):
-            lastTrouble = nil
-            return audience
-        case .failure(let trouble):
-            if lastTrouble != trouble.description {
-                log.error("the campaign waits", metadata: ["reason": "\(trouble)"])
-                lastTrouble = trouble.description
-            }
-            return nil
-        }
-    }
-
-    // MARK: Start
-
-    private func start(_ audience: CampaignAudience) async throws(StoreError) -> Duration {
-        guard record.state == .running else { return try await startWhenDue(audience) }
-        let (names, rateLimit) = (try await zoneNames(audience), try await services.rateLimit())
-        do throws(PlanRefusal) {
-            phase = .running(
-                try CampaignRun(
-                    present, id: id, start: startTime, names: names, zones: services.zones.find,
-                    progress: record.progress, rate: record.rate, rateLimit: rateLimit))
-            return .zero
-        } catch {
-            try await end(.refused, reason: "\(error)")
-            return .zero
-        }
-    }
-
-    private var startTime: UTCTime {
-        record.startedAt.map { UTCTime(milliseconds: $0) } ?? services.now
-    }
-
-    private func zoneNames(_ audience: CampaignAudience) async throws(StoreError) -> Set<String> {
-        try await services.retrying("read the zones of devices") { () throws(StoreError) in
-            try await services.audience.zoneNames(of: audience)
-        }
-    }
-
-    /// Begins the campaign when its first window begins, if its pushes fit into its windows.
-    private func startWhenDue(_ audience: CampaignAudience) async throws(StoreError) -> Duration {
-        switch try await starting.decide(audience, zoneNames: try await zoneNames(audience)) {
-        case .wait(let time): return time
-        case .refuse(let refusal):
-            try await end(.refused, reason: "\(refusal)")
-            return .zero
-        case .begin(let limits, let time):
-            try await addCappedPeriods()
-            let list = audience.version.map { (CampaignRecord.Field.list.rawValue, $0) }
-            let change = ChangeCampaign.begin(
-                id, token: services.token, name: services.uniqueName(),
-                fields: [
-                    (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
-                    (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
-                    (CampaignRecord.Field.stopAt.rawValue, "\(campaign.limits.stopShare)"),
-                ] + (list.map { [$0] } ?? []) + (try await learningFields()))
-            _ = try await services.perform(change)
-            record = CampaignRecord(fields: try await services.perform(ReadCampaign(id)))
-            step = record.step
-            guard record.state == .running else {
-                phase = .over
-                return .zero
-            }
-            log.notice("campaign started")
-            return .zero
-        }
-    }
-
-    /// Makes all campaigns of the category count in the periods of this campaign's caps.
-    private func addCappedPeriods() async throws(StoreError) {
-        let periods = Set(campaign.limits.caps.map(\.period))
-        guard !periods.isEmpty else { return }
-        try await services.cappedPeriods.add(
-            periods, to: campaign.limits.category ?? CapRules.commonCategory)
-    }
-
-    /// The fields for the variants of a campaign that learns from its series.
-    private func learningFields() async throws(StoreError) -> [ChangeCampaign.Field] {
-        guard let variants = campaign.variants, let series = campaign.series else { return [] }
-        let earlier = try await VariantStep.results(of: variants, id: id, series: series, services)
-        return [(CampaignRecord.Field.learns.rawValue, series)]
-            + (variants.isKnown(from: earlier) ? [(CampaignRecord.Field.learned.rawValue, "1")] : [])
-    }
-
-    // MARK: Running
-
-    private func advance(
-        _ before: CampaignRun, _ audience: CampaignAudience
-    ) async throws(StoreError) -> Duration {
-        var run = before
+    func advance(_ audience: CampaignAudience) async throws(StoreError) -> Progress {
         let now = services.now
-        let action = run.next(at: now, .now, released: record.released)
-        phase = .running(run)
-        switch action {
-        case .count(let counts): return try await count(counts, run, audience)
+        switch run.next(at: now, .now, released: record.released) {
+        case .count(let counts): return try await count(counts, audience)
         case .send(let send):
             guard campaign.isBackground, !send.isFallback, services.setup.backgroundBudget > 0 else {
-                return try await self.send(send, run, audience)
+                return try await self.send(send, audience)
             }
             // The look-ups of jobs change the same counters.
-            guard await services.budget.begin() else { return .zero }
+            guard await services.budget.begin() else { return .wait(.zero) }
             defer { services.budget.end() }
-            return try await self.send(send, run, audience)
+            return try await self.send(send, audience)
         case .store: return try await store(run, stepRequest(run))
-        case .wait(let until): return CampaignStart.wait(until: until, from: now)
+        case .wait(let until): return .wait(CampaignStart.wait(until: until, from: now))
         case .finished:
             var request = stepRequest(run)
             (request.ending, request.keep) = (.finished, services.keepSeconds)
@@ -241,9 +103,9 @@ import StoreProtocol
     }
 
     private func count(
-        _ counts: [CampaignCount], _ before: CampaignRun, _ audience: CampaignAudience
-    ) async throws(StoreError) -> Duration {
-        var run = before
+        _ counts: [CampaignCount], _ audience: CampaignAudience
+    ) async throws(StoreError) -> Progress {
+        var run = run
         let found = try await AudienceCounter(
             services: services, id: id, audience: audience, limits: record.audienceEnds
         ).count(
@@ -256,16 +118,16 @@ import StoreProtocol
         for (count, result) in zip(counts, found.parts) {
             run.counted(result, of: count.group, at: services.now)
         }
-        phase = .running(run)
-        return .zero
+        self.run = run
+        return .wait(.zero)
     }
 
     private func send(
-        _ send: CampaignSend, _ before: CampaignRun, _ audience: CampaignAudience
-    ) async throws(StoreError) -> Duration {
-        var run = before
+        _ send: CampaignSend, _ audience: CampaignAudience
+    ) async throws(StoreError) -> Progress {
+        var run = run
         let preparation = CampaignStep(
-            services: services, id: id, campaign: present, limits: record.audienceEnds, audience: audience,
+            services: services, id: id, campaign: campaign, limits: record.audienceEnds, audience: audience,
             attributes: attributes, step: step + 1, series: record.learns, merging: try await merging())
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
             try await preparation.prepare(
@@ -275,21 +137,21 @@ import StoreProtocol
         switch result {
         case .nothing(let sent):
             run.sent(send, sent, at: services.now)
-            phase = .running(run)
-            return .zero
+            self.run = run
+            return .wait(.zero)
         case .held(let until):
             run.hold(send.group, until: until)
-            phase = .running(run)
-            return .zero
+            self.run = run
+            return .wait(.zero)
         case .listRemoved:
             // The next action finds no list, and waits.
-            return .zero
+            return .wait(.zero)
         case .unreadable:
             skip(send.chunk)
             let skipped = CampaignSent(accepted: 0, next: OrdinalChunk.size, isExhausted: true)
             run.sent(send, skipped, at: services.now)
-            phase = .running(run)
-            return .zero
+            self.run = run
+            return .wait(.zero)
         case .prepared(let prepared):
             run.sent(send, prepared.sent, at: services.now)
             if prepared.sent.unsendable > 0 {
@@ -323,7 +185,7 @@ import StoreProtocol
     /// - Parameter merged: the runs of the campaigns whose content the step's pushes contain, as the step stores them.
     private func store(
         _ run: CampaignRun, _ request: ExtendJob, merged: [(campaign: RunningCampaign, run: CampaignRun)] = []
-    ) async throws(StoreError) -> Duration {
+    ) async throws(StoreError) -> Progress {
         switch try await services.perform(request) {
         case .done(_, let nextDue):
             if let nextDue {
@@ -334,53 +196,33 @@ import StoreProtocol
         case .paused:
             isPaused = true
             log.notice("campaign paused")
-            return .seconds(1)
-        case .cancelled:
-            try await cancel()
-            return .zero
-        case .full: return Self.fullWait
+            return .wait(.seconds(1))
+        case .cancelled: return .cancelled
+        case .full: return .wait(Self.fullWait)
         case .mergedUnavailable(let id):
             // The campaign is paused or cancelled. The runner reads its marks, and the next step omits its content.
             for merged in merged where merged.campaign.id == id { merged.campaign.isPaused = true }
-            return .zero
+            return .wait(.zero)
         }
         for merged in merged { merged.campaign.takeStored(merged.run) }
         step = request.step
         skipped.markStored(request.events.count)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
-        guard request.ending == nil else {
-            phase = .over
-            log.notice("campaign finished")
-            return .zero
-        }
+        guard request.ending == nil else { return .finished }
         takeStored(run)
-        return .zero
+        return .wait(.zero)
     }
 
     /// Continues with a run whose progress and counts are stored.
     private func takeStored(_ run: CampaignRun) {
-        var run = run
-        run.markStored()
-        phase = .running(run)
-    }
-
-    /// Ends a campaign that cannot run.
-    private func end(_ ending: CampaignEnding, reason: String) async throws(StoreError) {
-        let change = ChangeCampaign.end(
-            id, token: services.token, name: services.uniqueName(), as: ending, reason: reason,
-            keep: services.keepSeconds)
-        _ = try await services.perform(change)
-        phase = .over
-        log.notice("campaign \(ending.rawValue)", metadata: ["reason": "\(reason)"])
+        self.run = run
+        self.run.markStored()
     }
 
     // MARK: Merged pushes
 
     /// Whether the content of the campaign may be in pushes of other campaigns.
-    func isMerged(in group: String) -> Bool {
-        guard case .running = phase else { return false }
-        return !isPaused && campaign.merge?.name == group
-    }
+    func isMerged(in group: String) -> Bool { !isPaused && campaign.merge?.name == group }
 
     /// What a step of this campaign needs to merge its pushes; nil for a campaign that is not merged.
     private func merging() async throws(StoreError) -> MergeReader? {
@@ -405,14 +247,14 @@ import StoreProtocol
 
     private func member(of group: MergeGroup) -> MergeMember? {
         // The parser has checked the payload.
-        try? campaign.mergeMember(group, id: id, startedAt: startTime)
+        try? campaign.mergeMember(group, id: id, startedAt: services.startTime(of: record))
     }
 
     /// The campaign as another campaign of its merge group sees it; nil if no device needs its content now.
     private func peer(in group: MergeGroup, gap: Int64) async throws(StoreError) -> MergePeer? {
-        guard case .running(let run) = phase, let member = member(of: group) else { return nil }
+        guard let member = member(of: group) else { return nil }
         let due = run.due(at: services.now, gap: gap)
-        guard !due.isEmpty, let audience = try await readAudience() else { return nil }
+        guard !due.isEmpty, let audience = try await loader.load(version: record.list) else { return nil }
         return MergePeer(
             campaign: self, member: member, step: step, run: run, audience: audience,
             limits: record.audienceEnds, due: due)

@@ -23,5 +23,3 @@ import StoreProtocol
     /// - Returns: when to call again; zero if more can be done now.
     func act() async throws(StoreError) -> Duration
 }
-
-extension RunningCampaign: ScheduledCampaign {}
