@@ -1,4 +1,5 @@
 import Campaigns
+import ControlChannel
 import EventLoop
 import Logging
 import PushModel
@@ -34,6 +35,9 @@ import StoreProtocol
     private var skipped: SkippedDevices
     private var lastTrouble: String?
     private let starting: CampaignStart
+    private let lateness: LatenessCheck
+    /// The devices that all rounds have handled.
+    private var handled: Int
     /// Whether Redis refused the last step because the campaign is paused.
     private(set) var isPaused = false
 
@@ -51,6 +55,8 @@ import StoreProtocol
         step = record.step
         skipped = SkippedDevices(campaign: id)
         starting = CampaignStart(services, id, campaign)
+        handled = record.counts.handled
+        lateness = LatenessCheck(id, services, isRunning: record.state == .running)
         phase = .scheduled
     }
 
@@ -69,6 +75,7 @@ import StoreProtocol
         let rate = self.record.rate
         self.record = record
         guard case .running(var run) = phase, rate != record.rate else { return }
+        lateness.restart()
         run.change(rate: record.rate)
         phase = .running(run)
     }
@@ -96,6 +103,24 @@ import StoreProtocol
             phase = .over
         }
         log.notice("campaign cancelled")
+    }
+
+    // MARK: Forecast
+
+    var forecast: CampaignForecast.Verdict { lateness.verdict }
+
+    func describe(in line: inout IntakeNotice.Heartbeat.Campaign) {
+        line.total = UInt64(clamping: handled)
+        guard case .running(let run) = phase else {
+            line.next = starting.firstPush.map { UInt64(clamping: $0.milliseconds) }
+            return
+        }
+        line.add(run.progress, isPaused: isPaused, at: services.now)
+    }
+
+    func observe() async throws(StoreError) {
+        guard case .running(let run) = phase else { return }
+        if isPaused { lateness.pause() } else { try await lateness.check(run.remainingWork) }
     }
 
     // MARK: Actions
@@ -320,6 +345,8 @@ import StoreProtocol
         }
         step = request.step
         skipped.markStored(request.events.count)
+        services.context.counts(of: services.setup.name).add(run.unstored)
+        handled = handled.adding(saturating: run.unstored.handled)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
         guard request.ending == nil else {
             phase = .over
