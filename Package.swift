@@ -247,6 +247,7 @@ let package = Package(
             name: "pushfarmTests",
             dependencies: [
                 "pushfarm", "PushModel", "StoreProtocol", "RedisClient", "Registry", "RegistryTesting",
+                "Scheduling",
                 "Segments", "Campaigns", "FarmConfiguration", "FarmHarness", "RESP", "RedisProtocol",
             ],
             swiftSettings: strict),

@@ -16,6 +16,16 @@ struct LineChartTests {
         #expect(svg.contains(">0.2</text>") && svg.contains(">100</text>"))
     }
 
+    @Test func `the axis begins at the given value, and its first tick is a round number`() {
+        let svg = LineChart(
+            title: "a night", axis: "hour", from: 2.9,
+            panels: [.init(title: "one", curves: [.init(name: "curve", points: [(2.9, 0), (6, 1)])])]
+        ).svg
+        #expect(svg.contains("points=\"70.0,300.0 730.0,70.0\""))
+        let ticks = svg.matches(of: />([0-9])<\/text>/).map { String($0.1) }
+        #expect(ticks.suffix(4) == ["3", "4", "5", "6"], "\(ticks)")
+    }
+
     private static let extremes: [[(Double, Double)]] = [[], [(0, 0)], [(1, 1e-12)], [(1e12, 1e12)]]
 
     @Test(arguments: extremes) func `any values make a whole file`(

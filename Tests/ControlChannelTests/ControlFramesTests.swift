@@ -79,6 +79,20 @@ import Testing
                     1 << 40, 2, 3, 4
                 )
                 (heartbeat.deviceInputs, heartbeat.refusedDeviceInputs) = (1 << 41, 5)
+                var app = IntakeNotice.Heartbeat.App(name: "demo")
+                (app.campaigns.scheduled, app.campaigns.running, app.campaigns.paused) = (1, 2, 3)
+                (app.campaigns.late, app.campaigns.firstLate, app.campaigns.shortfall) = (
+                    1, "ed-1", "9 pushes"
+                )
+                app.campaigns.isUnclear = true
+                var campaign = IntakeNotice.Heartbeat.Campaign(id: "ed-1", state: .paused)
+                (campaign.isLate, campaign.round, campaign.rounds, campaign.total) = (true, 2, 4, 1 << 39)
+                (campaign.counted, campaign.handled, campaign.next) = (1 << 38, 9, 1 << 40)
+                app.campaigns.list = [campaign]
+                (app.devices.stored, app.devices.reachable, app.devices.isRegistryUp) = (1 << 40, nil, true)
+                (app.devices.inputs, app.devices.refused, app.lookups) = (1 << 42, 6, 7)
+                app.campaignDevices = [.init(name: "accepted", number: 1 << 43)]
+                heartbeat.apps = [app, IntakeNotice.Heartbeat.App(name: "other")]
                 return heartbeat
             }()),
         .works(app: "demo"), .idle(app: "demo"), .delayed(app: "demo", milliseconds: 1 << 41),

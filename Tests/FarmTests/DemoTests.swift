@@ -32,6 +32,24 @@ import Testing
         #expect(ProcessTable.naming(folder: folder.path).isEmpty)
     }
 
+    @Test func `the demo of a campaign kills a worker and the intake, and its counts agree`() async throws {
+        let folder = try TestFolder()
+        let child = try Child(
+            "demo", BuiltProgram.path,
+            ["demo", "--campaign", "--devices", "3000", "--bad", "40", "--json"],
+            environment: ["TMPDIR": folder.path], in: folder.path)
+        #expect(try await child.wait(within: .seconds(100)) == .exited(0), "\(child.error)")
+        let result = try #require(
+            try JSONSerialization.jsonObject(with: Data(child.output.utf8)) as? [String: Any],
+            "\(child.output)")
+        let numbers = result.compactMapValues { $0 as? Int }
+        #expect(numbers["devices"] == 3_000 && numbers["audience"] == 2_700, "\(result)")
+        #expect(numbers["accepted"] == 2_700 && numbers["lost"] == 0)
+        #expect((numbers["delivered"] ?? 0) + (numbers["failed"] ?? 0) == 2_700)
+        #expect(numbers["workers_killed"] == 1 && numbers["intakes_killed"] == 1)
+        #expect(ProcessTable.naming(folder: folder.path).isEmpty)
+    }
+
     @Test func `up runs a farm until a signal ends it`() async throws {
         let folder = try TestFolder()
         let up = try Child(

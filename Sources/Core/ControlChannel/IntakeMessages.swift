@@ -119,32 +119,6 @@ package enum IntakeNotice: Equatable, Sendable {
     case delayed(app: String, milliseconds: UInt64)
     /// Redis rejected this fencing token.
     case fenced(app: String, token: [UInt8])
-
-    /// The intake's numbers. All counts are 0 when the process starts.
-    package struct Heartbeat: Equatable, Sendable {
-        /// The number of finished jobs, including refused jobs.
-        package var jobs: UInt64 = 0
-        package var refused: UInt64 = 0
-        /// The number of pushes that were put into batches.
-        package var pushes: UInt64 = 0
-        package var residentBytes: UInt64 = 0
-        /// The number of finished device inputs, including refused inputs.
-        package var deviceInputs: UInt64 = 0
-        package var refusedDeviceInputs: UInt64 = 0
-
-        package init() {}
-    }
-}
-
-extension IntakeNotice.Heartbeat: ControlValue {
-    package func write(to writer: inout ControlWriter) {
-        writer.write(jobs, refused, pushes, residentBytes, deviceInputs, refusedDeviceInputs)
-    }
-
-    package init(from reader: inout ControlReader) throws(ControlError) {
-        (jobs, refused, pushes) = try reader.readAll()
-        (residentBytes, deviceInputs, refusedDeviceInputs) = try reader.readAll()
-    }
 }
 
 extension IntakeNotice: ControlMessage {

@@ -26,6 +26,7 @@ package struct LineChart {
     private let title: String
     private let axis: String
     private let panels: [Panel]
+    private let start: Double
     private let furthest: Double
 
     private static let width = 960.0
@@ -36,13 +37,16 @@ package struct LineChart {
         "#bcbd22", "#005f73", "#ae2012", "#386641", "#5e548e",
     ]
 
-    /// - Parameter axis: the quantity on the horizontal axis.
-    package init(title: String, axis: String, panels: [Panel]) {
+    /// - Parameters:
+    ///   - axis: the quantity on the horizontal axis.
+    ///   - start: where the horizontal axis begins. No point is at a smaller value.
+    package init(title: String, axis: String, from start: Double = 0, panels: [Panel]) {
         self.title = title
         self.axis = axis
         self.panels = panels
         let places = panels.flatMap(\.curves).flatMap(\.points).map(\.x)
-        furthest = max(places.max() ?? 0, .leastNormalMagnitude)
+        self.start = start
+        furthest = max(places.max() ?? start, start + max(start.ulp, .leastNormalMagnitude))
     }
 
     package var svg: String {
@@ -60,7 +64,7 @@ package struct LineChart {
         let greatest = panel.curves.flatMap(\.points).map(\.y).max() ?? 0
         let step = Self.step(atLeast: max(greatest, 1e-6) / 5)
         let ceiling = max((greatest / step).rounded(.up), 1) * step
-        func x(_ value: Double) -> Double { Self.left + value / furthest * width }
+        func x(_ value: Double) -> Double { Self.left + (value - start) / (furthest - start) * width }
         func y(_ value: Double) -> Double { bottom - value / ceiling * Self.panelHeight }
 
         drawing.text(Self.left, top + 10, panel.title, isBold: true)
@@ -68,8 +72,9 @@ package struct LineChart {
             drawing.line(Self.left, y(tick), Self.left + width, y(tick), "#dddddd")
             drawing.text(Self.left - 8, y(tick) + 4, Self.number(tick, step: step), anchor: .end)
         }
-        let pace = Self.step(atLeast: furthest / 6)
-        for tick in stride(from: 0, through: furthest + pace / 1000, by: pace) {
+        let pace = Self.step(atLeast: (furthest - start) / 6)
+        let first = (start / pace - 1e-9).rounded(.up) * pace
+        for tick in stride(from: first, through: furthest + pace / 1000, by: pace) {
             drawing.line(x(tick), bottom, x(tick), bottom + 5, "#444444")
             drawing.text(x(tick), bottom + 19, Self.number(tick, step: pace), anchor: .middle)
         }

@@ -24,6 +24,7 @@ package import Supervision
     private var tokens: [String: FenceToken] = [:]
     private var registries: RegistryConnections?
     private var campaigns: [String: CampaignIntake] = [:]
+    private var censuses: [String: RegistryCensus] = [:]
     private let zones: ZoneCatalog
     private var heartbeat: Timer?
     private var heartbeats = 0
@@ -59,6 +60,7 @@ package import Supervision
             apps[app]?.setToken(token)
             devices[app]?.setToken(token)
             campaigns[app]?.setToken(token)
+            censuses[app]?.setToken(token)
         case .logLevel(let level): runtime.logging.setLevel(level)
         case .reopenLogs: runtime.logging.reopen()
         case .finish(let milliseconds): runtime.finish(within: .milliseconds(Int64(milliseconds)))
@@ -106,6 +108,7 @@ package import Supervision
             old.apply(setup, registry: connection)
             devices[setup.name]?.use(DeviceInputRules(setup))
             campaigns[setup.name]?.apply(setup, registry: connection)
+            censuses[setup.name]?.use(connection)
             guard hasMoved else { return }
         } else {
             let budget = BudgetTurn()
@@ -116,6 +119,9 @@ package import Supervision
                 context, setup, registry: connection, zones: zones, budget: budget)
             campaigns[setup.name] = runner
             runner.start()
+            let census = RegistryCensus(context, app: setup.name, registry: connection)
+            censuses[setup.name] = census
+            census.start()
         }
         let former = devices[setup.name]
         let registry = RegistryWriter(app: setup.name, connection: connection, log: log)
@@ -136,11 +142,13 @@ package import Supervision
     private func forget(_ name: String) {
         tokens[name] = nil
         let (app, intake) = (apps.removeValue(forKey: name), devices.removeValue(forKey: name))
-        let runner = campaigns.removeValue(forKey: name)
+        let (runner, census) = (campaigns.removeValue(forKey: name), censuses.removeValue(forKey: name))
+        context?.forgetCounts(of: name)
         Loop.task {
             await app?.stop()
             await intake?.stop()
             await runner?.stop()
+            await census?.stop()
         }
     }
 
@@ -149,7 +157,24 @@ package import Supervision
         heartbeats += 1
         if heartbeats.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
         context.counts.residentBytes = ProcessMemory.residentBytes
+        context.counts.apps = campaigns.keys.sorted().compactMap(numbers)
         send(.heartbeat(context.counts))
+    }
+
+    /// The numbers of an app; nil if this process does not know the app's campaigns.
+    private func numbers(ofApp name: String) -> IntakeNotice.Heartbeat.App? {
+        guard let runner = campaigns[name], let numbers = runner.numbers else { return nil }
+        var app = IntakeNotice.Heartbeat.App(name: name)
+        app.campaigns = numbers
+        if let census = censuses[name] {
+            app.devices.stored = census.stored.map { UInt64(clamping: $0) }
+            app.devices.reachable = census.reachable.map { UInt64(clamping: $0) }
+            app.devices.isRegistryUp = census.isRegistryUp
+        }
+        guard let counts = context?.counts(of: name) else { return app }
+        (app.devices.inputs, app.devices.refused) = (counts.deviceInputs, counts.refusedDeviceInputs)
+        (app.lookups, app.campaignDevices) = (counts.lookups, counts.handledDevices)
+        return app
     }
 
     /// Finishes the current steps and starts no new step.
@@ -158,6 +183,7 @@ package import Supervision
             apps.values.map { app in Loop.task { await app.stop() } }
             + devices.values.map { intake in Loop.task { await intake.stop() } }
             + campaigns.values.map { runner in Loop.task { await runner.stop() } }
+            + censuses.values.map { census in Loop.task { await census.stop() } }
         Loop.task {
             for ending in endings { await ending.value }
             self.runtime.end()
@@ -181,6 +207,7 @@ extension DeviceInputRules {
     let notify: @Loop (IntakeNotice) -> Void
     let turn = SuspectJobIsolation()
     var counts = IntakeNotice.Heartbeat()
+    private var appCounts: [String: AppCounts] = [:]
 
     init(
         redis: RedisConnection, shards: Int, log: Logger, notify: @escaping @Loop (IntakeNotice) -> Void
@@ -188,4 +215,15 @@ extension DeviceInputRules {
         (self.redis, self.shards) = (redis, shards)
         (self.log, self.notify) = (log, notify)
     }
+
+    /// The counts of an app, which begin at 0.
+    func counts(of app: String) -> AppCounts {
+        if let counts = appCounts[app] { return counts }
+        let counts = AppCounts()
+        appCounts[app] = counts
+        return counts
+    }
+
+    /// Forgets the counts of an app that is no longer configured.
+    func forgetCounts(of app: String) { appCounts[app] = nil }
 }

@@ -15,6 +15,8 @@ struct CampaignReport: Sendable {
     let isBeingCancelled: Bool
     /// When the next run of a recurring campaign is due; nil for a campaign that does not recur.
     var nextRun: UTCTime?
+    /// When the first push of a scheduled campaign is due; nil if the campaign has begun, or the time is not known.
+    var firstPush: UTCTime?
     /// About how many milliseconds the present stage still takes in all zones that send now; nil if no zone sends.
     var remaining: Int64?
     /// The merge group; nil for a campaign that is not merged, and in lists of campaigns.
@@ -57,6 +59,7 @@ struct CampaignReport: Sendable {
         text += pause.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
         text += record.reason.map { "\n\(PlainText.of($0, limit: 300))" } ?? ""
         if let nextRun { text += "\nnext run \(Timestamp(milliseconds: nextRun.milliseconds))" }
+        if let firstPush { text += "\nfirst push \(Timestamp(milliseconds: firstPush.milliseconds))" }
         text += record.lastRun.map { "\nlast run \(PlainText.of($0.id))" } ?? ""
         if let merge { text += "\nmerge group \(merge.group), with \(merge.othersText)" }
         return text + "\n" + facts(style) + rounds(style) + (variants?.text(style) ?? "")
@@ -126,7 +129,8 @@ struct CampaignReport: Sendable {
         let state = JSONValue.fields([
             "id": .string(stored.id), "app": .string(stored.app), "state": .text(record.state?.rawValue),
             "paused": .text(pause), "cancelling": .bool(isBeingCancelled),
-            "next_run": .whole(nextRun?.milliseconds), "last_run": .text(record.lastRun?.id),
+            "next_run": .whole(nextRun?.milliseconds), "first_push": .whole(firstPush?.milliseconds),
+            "last_run": .text(record.lastRun?.id),
             "waits_for_resume": .bool(isWaitingForResume),
             "created_at": .number(record.createdAt), "created_by": .text(record.createdBy),
             "started_at": .whole(record.startedAt), "finished_at": .whole(record.finishedAt),
@@ -200,6 +204,10 @@ extension FarmClient {
         }
         if stored.record.state == .scheduled, let runs = try stored.runs() {
             report.nextRun = runs.next(after: UTCTime(milliseconds: try await clock().clampedMilliseconds))
+        } else if stored.record.state == .scheduled {
+            let lines = try await hosts().filter { !$0.isGone }.flatMap(\.campaigns)
+            let line = lines.first { $0.app == stored.app && $0.campaign == stored.id }
+            report.firstPush = line?.next.map { UTCTime(milliseconds: Int64($0)) }
         }
         return report
     }

@@ -13,9 +13,14 @@ struct DemoCommand: ParsableCommand, Sendable {
             differ. The command ignores configuration files and environment variables, and
             leaves no files or processes.
 
+            With --campaign, the command registers devices in several time zones, and sends
+            a campaign to a segment of them. Then it also kills the intake, which runs the
+            campaign.
+
             Example:
               pushfarm demo
               pushfarm demo --pushes 100000 --workers 4 --kill 3
+              pushfarm demo --campaign --devices 50000
               pushfarm demo --set apps.demo.max_conns=2
             """)
 
@@ -29,12 +34,22 @@ struct DemoCommand: ParsableCommand, Sendable {
     @Flag(name: .long, help: "Prints JSON with stable fields.")
     var json = false
 
-    @Option(reads: ArgumentHelp("The number of pushes, which are sent in jobs of 1,000.", valueName: "n"))
-    var pushes = 1_000_000
+    @Option(
+        reads: ArgumentHelp(
+            "The number of pushes, which are sent in jobs of 1,000 (default: 1000000).", valueName: "n"))
+    var pushes: Int?
+
+    @Flag(help: "Sends a campaign to stored devices instead of jobs.")
+    var campaign = false
 
     @Option(
         reads: ArgumentHelp(
-            "The number of pushes to bad tokens. Default: one push in a hundred.", valueName: "n"))
+            "With --campaign: the number of devices to register (default: 30000).", valueName: "n"))
+    var devices: Int?
+
+    @Option(
+        reads: ArgumentHelp(
+            "The number of bad tokens among all tokens. Default: one in a hundred.", valueName: "n"))
     var bad: Int?
 
     @Option(reads: ArgumentHelp("The number of worker processes.", valueName: "n"))
@@ -44,18 +59,23 @@ struct DemoCommand: ParsableCommand, Sendable {
     var kill = 1
 
     func validate() throws {
-        guard (1...100_000_000).contains(pushes) else {
-            throw ValidationError("--pushes must be from 1 to 100000000.")
+        if campaign, pushes != nil {
+            throw ValidationError("A campaign has no --pushes; use --devices.")
+        }
+        if !campaign, devices != nil { throw ValidationError("--devices needs --campaign.") }
+        let (name, most) = campaign ? ("--devices", 1_000_000) : ("--pushes", 100_000_000)
+        guard (1...most).contains(tokens) else {
+            throw ValidationError("\(name) must be from 1 to \(most).")
         }
         if let bad {
-            guard (0...pushes).contains(bad) else {
-                throw ValidationError("--bad must be from 0 to the number of --pushes.")
+            guard (0...tokens).contains(bad) else {
+                throw ValidationError("--bad must be from 0 to the number of \(name).")
             }
             // If more than a fifth of the tokens are invalid, the farm assumes that they are of another environment,
             // and pauses the app. Then the demo could not finish.
-            guard pushes < 1000 || bad <= pushes * 3 / 20 else {
+            guard tokens < 1000 || bad <= tokens * 3 / 20 else {
                 throw ValidationError(
-                    "--bad must be at most 15 % of --pushes, because the farm pauses the app when more tokens are bad."
+                    "--bad must be at most 15 % of \(name), because the farm pauses when more tokens are bad."
                 )
             }
         }
@@ -66,9 +86,11 @@ struct DemoCommand: ParsableCommand, Sendable {
     func run() throws {
         let settings = try DemoSettings(assignments)
         let folder = try StateFolder.temporary()
-        let load = DemoLoad(pushes: pushes, bad: bad ?? pushes / 100)
-        try Loop.run { @Loop in try await run(load, plan(settings, in: folder)) }
+        try Loop.run { @Loop in try await run(plan(settings, in: folder)) }
     }
+
+    /// The number of different tokens.
+    private var tokens: Int { campaign ? devices ?? 30_000 : pushes ?? 1_000_000 }
 
     /// The plan of a farm of its own for the demo. The demo must not change a real farm, so the plan ignores the user's
     /// configuration, except settings of the demo's app.
@@ -86,20 +108,18 @@ struct DemoCommand: ParsableCommand, Sendable {
         return plan
     }
 
-    @Loop private func run(_ load: DemoLoad, _ plan: LocalFarm.Plan) async throws {
+    @Loop private func run(_ plan: LocalFarm.Plan) async throws {
         let console = Console(json: json)
         let folder = plan.configuration.stateDirectory
         try StateFolder.write("{}\n", to: folder + "/pushfarm.yaml")
         console.say("starting a private Redis, a simulated gateway, a coordinator and \(workers) workers")
         let farm = LocalFarm(plan)
-        var summary: DemoSummary?
+        var summary: (any DemoResult)?
         await farm.start(within: .seconds(30)) { client, workers throws(CommandFailure) in
             guard workers != nil else {
                 throw .failed("the workers did not start within 30 s\n" + farm.logTail(of: "coordinator"))
             }
-            console.say(
-                "pushing \(Figures.grouped(load.pushes)), \(Figures.grouped(load.bad)) of them to bad tokens")
-            summary = try await DemoRun(client, farm, load: load, kills: kill, quiet: json).run()
+            summary = try await send(client, farm, console)
         }
         await farm.stop()
         if farm.end.isGiven, farm.failure == nil {
@@ -114,5 +134,20 @@ struct DemoCommand: ParsableCommand, Sendable {
         }
         // Only reached without a failure. After a failure the files stay, so that the user can read the logs.
         StateFolder.remove(folder)
+    }
+
+    @Loop private func send(
+        _ client: FarmClient, _ farm: LocalFarm, _ console: Console
+    ) async throws(CommandFailure) -> any DemoResult {
+        let bad = bad ?? tokens / 100
+        if campaign {
+            let load = CampaignDemoLoad(devices: tokens, bad: bad)
+            return try await CampaignDemoRun(client, farm, load: load, kills: kill, quiet: json).run {
+                console.say($0)
+            }
+        }
+        console.say("pushing \(Figures.grouped(tokens)), \(Figures.grouped(bad)) of them to bad tokens")
+        let load = DemoLoad(pushes: tokens, bad: bad)
+        return try await DemoRun(client, farm, load: load, kills: kill, quiet: json).run()
     }
 }

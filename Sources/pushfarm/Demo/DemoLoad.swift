@@ -38,7 +38,7 @@ struct DemoLoad: Sendable {
 
     /// Appends the token of the push with this number: 64 hex digits. No two numbers have the same token. Bad tokens,
     /// and only these, start with the prefix that the simulator treats as invalid.
-    private func append(token number: Int, to text: inout [UInt8]) {
+    func append(token number: Int, to text: inout [UInt8]) {
         if isBad(number) {
             text += Array("bad00000".utf8)
         } else {

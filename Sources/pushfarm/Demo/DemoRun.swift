@@ -1,6 +1,4 @@
 import EventLoop
-import Foundation
-import Simulator
 import StoreProtocol
 
 /// Submits the demo's jobs to a running farm, kills workers during the run, and collects the counts of the farm and of
@@ -13,7 +11,7 @@ import StoreProtocol
     private var progress: ProgressLine
     private var sent = 0
     private var settled = 0
-    private var victims: Set<pid_t> = []
+    private let victims: DemoVictims
     private let app = DemoSettings.app
 
     /// How many jobs the demo keeps in the inbox. The number is small, so that jobs are submitted during the whole run.
@@ -23,6 +21,7 @@ import StoreProtocol
 
     init(_ client: FarmClient, _ farm: LocalFarm, load: DemoLoad, kills: Int, quiet: Bool) {
         (self.client, self.farm, self.load, self.kills) = (client, farm, load, kills)
+        victims = DemoVictims(client, farm)
         progress = ProgressLine("delivering", total: load.pushes, quiet: quiet)
     }
 
@@ -38,7 +37,7 @@ import StoreProtocol
             let now = ContinuousClock.now
             if settled != before { (before, lastProgress) = (settled, now) }
             guard now - lastProgress < Self.timeout else { break }
-            progress.update(settled, note: victims.isEmpty ? "" : "\(victims.count) killed", now: now)
+            progress.update(settled, note: victims.workers == 0 ? "" : "\(victims.workers) killed", now: now)
             do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
         }
         let time = ContinuousClock.now - start
@@ -57,33 +56,17 @@ import StoreProtocol
 
     /// Kills a worker when the next kill is due. The kills are spread evenly over the run.
     private func killWhenDue() async throws(CommandFailure) {
-        guard victims.count < kills, settled >= load.pushes / (kills + 1) * (victims.count + 1) else {
+        guard victims.workers < kills, settled >= load.pushes / (kills + 1) * (victims.workers + 1) else {
             return
         }
-        let workers = try await client.hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
-        // The status may be a second old. If the worker has exited since then, another process may have its process id.
-        // So check that the process is in the session of this farm's coordinator, as its workers are.
-        let coordinator = farm.coordinator?.pid ?? 0
-        let candidates = workers.compactMap(\.pid).map { pid_t($0) }.filter { pid in
-            pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator
-        }
-        guard let victim = candidates.randomElement() else { return }
-        if kill(victim, SIGKILL) == 0 { victims.insert(victim) }
+        try await victims.killWorker()
     }
 
     private func summary(_ time: Duration) async throws(CommandFailure) -> DemoSummary {
-        let reply: String
-        do {
-            reply = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
-        } catch {
-            throw .failed("the simulator does not reply: \(error)")
-        }
-        guard let gateway = GatewayCount(json: reply) else {
-            throw .failed("the simulator's counters cannot be read: \(reply)")
-        }
+        let gateway = try await GatewayCount.read(from: farm)
         var summary = DemoSummary(load: load, gateway: gateway)
         summary.time = time
-        summary.workersKilled = victims.count
+        summary.workersKilled = victims.workers
         summary.workersToKill = kills
         for job in 0..<load.jobs {
             if let jobRecord = try await client.jobRecord(load.id(of: job), app) { summary.add(jobRecord) }

@@ -1,4 +1,6 @@
+import EventLoop
 import Foundation
+import Simulator
 import StoreProtocol
 
 /// The simulator's own counts.
@@ -22,8 +24,24 @@ struct GatewayCount: Decodable, Sendable {
     }
 }
 
+extension GatewayCount {
+    /// Reads the counts of the demo's simulator.
+    @Loop static func read(from farm: LocalFarm) async throws(CommandFailure) -> GatewayCount {
+        let reply: String
+        do {
+            reply = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
+        } catch {
+            throw .failed("the simulator does not reply: \(error)")
+        }
+        guard let gateway = GatewayCount(json: reply) else {
+            throw .failed("the simulator's counters cannot be read: \(reply)")
+        }
+        return gateway
+    }
+}
+
 /// The counts of a demo: the sums of its job records, and the counts of the simulated gateway.
-struct DemoSummary: Sendable {
+struct DemoSummary: DemoResult {
     var load: DemoLoad
     var workersKilled = 0
     var workersToKill = 0
@@ -93,7 +111,7 @@ extension DemoSummary {
         ])
     }
 
-    func text(_ style: TextStyle) -> String {
+    var table: FactTable {
         var table = FactTable()
         let reasons = sum.reasons.sorted { $0.key < $1.key }
             .map { "\($0.key) \(Figures.grouped($0.value))" }.joined(separator: ", ")
@@ -112,10 +130,6 @@ extension DemoSummary {
                 note: isShort ? "of \(workersToKill) wanted: the run was too short" : "", always: true)
         }
         table.add("pushes a second", rate, note: "in \(Figures.time(time))", always: true)
-        let verdict =
-            faults.isEmpty
-            ? Paint.green.on("It adds up.", if: style.colours)
-            : faults.map { Paint.red.on("! " + $0, if: style.colours) }.joined(separator: "\n")
-        return table.text(style) + "\n" + verdict + "\n"
+        return table
     }
 }

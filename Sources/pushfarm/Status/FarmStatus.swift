@@ -41,6 +41,12 @@ struct FarmStatus: Sendable {
     /// Hosts whose coordinator is alive.
     var live: [HostStatus] { hosts.filter { !$0.isGone } }
 
+    /// The campaigns that are started and not over, each once.
+    var campaigns: [HostStatus.Campaign] {
+        var known: Set<[String]> = []
+        return live.flatMap(\.campaigns).filter { known.insert([$0.app, $0.campaign]).inserted }
+    }
+
     typealias Sums = (rate: Int, errors: Int, connections: Int, streams: Int, p50: Int?, p99: Int?)
 
     /// The sums of all hosts for an app.

@@ -16,6 +16,8 @@ struct HostStatus: StatusPart {
     var intake: IntakeStatus?
     var workers: [WorkerStatus] = []
     var apps: [App] = []
+    /// The campaigns of the apps whose intake is on the host.
+    var campaigns: [Campaign] = []
     var quarantined: [Quarantined] = []
     /// The reasons why changed files are not applied.
     var problems: [String] = []
@@ -25,7 +27,8 @@ struct HostStatus: StatusPart {
             .text("host", \.host), .number("pid", \.pid), .text("state", \.state),
             .number("capacity", \.capacity), .flag("auto", \.isAuto), .number("since", \.since),
             .part("intake", \.intake), .parts("workers", \.workers), .parts("apps", \.apps),
-            .parts("quarantined_shards", \.quarantined), .texts("problems", \.problems),
+            .parts("campaigns", \.campaigns), .parts("quarantined_shards", \.quarantined),
+            .texts("problems", \.problems),
         ]
     }
 
@@ -168,6 +171,46 @@ extension HostStatus {
             (shards, connections, streams, rate, errors, slowedTo) = (0, 0, 0, 0, 0, 0)
             (p50, p99, wait) = (nil, nil, nil)
         }
+    }
+}
+
+extension HostStatus {
+    /// A campaign that is started and not over.
+    struct Campaign: StatusPart {
+        var app = ""
+        var campaign = ""
+        /// `scheduled`, `running` or `paused`.
+        var state = ""
+        var isLate = false
+        var round = 0
+        var rounds = 0
+        /// The devices of the present rounds, and those of them that are handled.
+        var counted = 0
+        var handled = 0
+        /// The devices that all rounds have handled.
+        var total = 0
+        /// About how many milliseconds the present rounds still take; nil if nothing is sent now.
+        var remaining: Int?
+        /// When the next round or window begins, in Unix milliseconds; nil if none follows.
+        var next: Int?
+
+        static var fields: [StatusField<Campaign>] {
+            [
+                .text("app", \.app), .text("campaign", \.campaign), .text("state", \.state),
+                .flag("late", \.isLate),
+            ]
+                + StatusField.numbers([
+                    "round": \.round, "rounds": \.rounds, "counted": \.counted, "handled": \.handled,
+                    "total": \.total,
+                ]) + [.time("remaining_ms", \.remaining), .time("next", \.next)]
+        }
+
+        /// The share of the devices of the present rounds that are handled, 0 to 1.
+        var share: Double { counted > 0 ? min(1, Double(handled) / Double(counted)) : 0 }
+        /// ``share`` in percent, rounded down.
+        var percent: Int { counted > 0 ? min(100, handled * 100 / counted) : 0 }
+        /// The state for people.
+        var word: String { isLate ? "late" : state }
     }
 }
 

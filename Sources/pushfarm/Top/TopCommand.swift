@@ -7,10 +7,10 @@ struct TopCommand: ParsableCommand {
         commandName: "top",
         abstract: "Shows the farm live in the terminal.",
         discussion: """
-            Shows apps, workers, hosts and jobs with their rates. The arrow keys select an
-            app, worker, host or job, and the return key opens it; the key ? shows all
-            keys. Without a terminal, the command prints plain lines. With --json, the
-            command prints one JSON document per line.
+            Shows apps, workers, hosts, jobs and campaigns with their rates. The arrow keys
+            select a line, and the return key opens it; the key ? shows all keys. Without a
+            terminal, the command prints plain lines. With --json, the command prints one
+            JSON document per line.
 
             Example:
               pushfarm top
@@ -62,7 +62,7 @@ struct TopCommand: ParsableCommand {
     }
 }
 
-/// The farm's state as plain lines: one line for the farm, one per app and one per problem.
+/// The farm's state as plain lines: one line for the farm, one for each app, campaign and problem.
 struct TopText {
     let status: FarmStatus
 
@@ -81,6 +81,15 @@ struct TopText {
             text += "  oldest \(app.ages.oldest.map { Figures.brief($0) } ?? "-")"
             text += "  delayed \(app.depths.delayed)  dead \(app.dead)  streams \(sums.streams)"
             text += sums.p99.map { "  p99 \($0) ms" } ?? ""
+            text += "\n"
+        }
+        for campaign in status.campaigns {
+            text += "\(time)  campaign \(PlainText.of(campaign.campaign))  \(PlainText.of(campaign.word))"
+            text += "  app \(PlainText.of(campaign.app))  round \(campaign.round) of \(campaign.rounds)"
+            text += "  handled \(campaign.handled) of \(campaign.counted)"
+            text += campaign.remaining.map { "  left \(Figures.brief(.milliseconds($0)))" } ?? ""
+            let next = campaign.next.map { Duration.milliseconds(max(0, Int64($0) - status.at)) }
+            text += next.map { "  next in \(Figures.brief($0))" } ?? ""
             text += "\n"
         }
         for trouble in status.troubles { text += "\(time)  trouble  \(PlainText.of(trouble, limit: 300))\n" }

@@ -13,6 +13,10 @@ struct TopDetails {
         case .worker(let host, let index): return worker(host, index, snapshot.status)
         case .app(let name): return app(name, snapshot.status)
         case .job(let app, let id): return job(snapshot.jobs.first { $0.app == app && $0.id == id })
+        case .campaign(let app, let id):
+            return campaign(
+                snapshot.status.campaigns.first { $0.app == app && $0.campaign == id },
+                snapshot.jobs.first { $0.app == app && $0.id == id }, at: snapshot.status.at)
         }
     }
 
@@ -129,6 +133,38 @@ struct TopDetails {
                 .green),
             chart("rate", view, "\(Figures.short(Int(clamping: model.history.last(view) ?? 0)))/s"),
             TopLine(),
+        ]
+        lines += counts(of: job)
+        return lines
+    }
+
+    private func campaign(_ campaign: HostStatus.Campaign?, _ job: JobRecord?, at now: Int64) -> [TopLine] {
+        guard let campaign else { return [TopLine("the campaign is over: pushfarm campaigns show", .yellow)] }
+        let view = TopView.campaign(app: campaign.app, id: campaign.campaign).name
+        func span(_ milliseconds: Int64) -> String { Figures.brief(.milliseconds(milliseconds)) }
+        let left = campaign.remaining.map { "  about \(span(Int64($0))) left" } ?? ""
+        var lines = [
+            line("state", campaign.word, TopModel.paint(of: campaign)),
+            line("round", campaign.round > 0 ? "\(campaign.round) of \(campaign.rounds)" : "not begun"),
+            line(
+                "done",
+                TopHistory.bar(campaign.share, width: min(40, columns - 34))
+                    + " \(campaign.percent) %\(left)", .green),
+            line(
+                "devices",
+                "\(Figures.grouped(campaign.handled)) of \(Figures.grouped(campaign.counted)) in this round"),
+            chart("rate", view, "\(Figures.short(Int(clamping: model.history.last(view) ?? 0)))/s"),
+            line(
+                "next",
+                campaign.next.map { "in \(span(max(0, Int64($0) - now)))" } ?? "no further round or window"),
+            TopLine(),
+        ]
+        if let job { lines += counts(of: job) }
+        return lines
+    }
+
+    private func counts(of job: JobRecord) -> [TopLine] {
+        var lines = [
             line("accepted", Figures.grouped(job.accepted)),
             line("delivered", Figures.grouped(job.delivered), .green),
             line("failed", Figures.grouped(job.failed), job.failed > 0 ? .red : nil),

@@ -33,9 +33,10 @@ extension TopModel {
         case .list(.workers): return workers(status.hosts, at: now)
         case .list(.hosts): return hosts(status.hosts, at: now)
         case .list(.jobs): return jobs(snapshot.jobs, at: now)
+        case .list(.campaigns): return campaigns(status.campaigns, at: now)
         case .host(let name): return workers(status.hosts.filter { $0.host == name }, at: now)
         case .app(let name): return jobs(snapshot.jobs.filter { $0.app == name }, at: now)
-        case .worker, .job: return nil
+        case .worker, .job, .campaign: return nil
         }
     }
 
@@ -178,6 +179,42 @@ extension TopModel {
             },
         ]
         return table(.jobs, jobs, by: (5, true), columns) { .job(app: $0.app, id: $0.id) }
+    }
+
+    private func campaigns(_ campaigns: [HostStatus.Campaign], at now: Int64) -> TopTable {
+        typealias Campaign = HostStatus.Campaign
+        func name(_ campaign: Campaign) -> String {
+            TopView.campaign(app: campaign.app, id: campaign.campaign).name
+        }
+        let columns: [Column<Campaign>] = [
+            .words("CAMPAIGN", most: 28) { .word($0.campaign) },
+            .words("APP", rank: 5, most: 16) { .word($0.app) },
+            .words("STATE") { .word($0.word, Self.paint(of: $0)) },
+            .words("DONE") {
+                let percent = "\($0.percent) %".leftPadded(to: 6)
+                return .number($0.share, TopHistory.bar($0.share, width: 10) + " " + percent, .green)
+            },
+            .numbers("RATE/S") { .number(Int(clamping: history.last(name($0)) ?? 0)) },
+            .trend(rank: 4) { history.values(name($0)) },
+            .numbers("LEFT") { Self.span($0.remaining.map { Int64($0) }) },
+            .numbers("NEXT", rank: 1) { Self.span($0.next.map { max(0, Int64($0) - now) }) },
+            .numbers("ROUND", rank: 3) {
+                .number(Double($0.round), $0.round > 0 ? "\($0.round)/\($0.rounds)" : "–")
+            },
+        ]
+        return table(.campaigns, campaigns, by: (4, true), columns) {
+            .campaign(app: $0.app, id: $0.campaign)
+        }
+    }
+
+    /// A time in milliseconds.
+    private static func span(_ milliseconds: Int64?) -> Cell {
+        guard let milliseconds else { return .number(-1, "–", .dim) }
+        return .number(Double(milliseconds), Figures.brief(.milliseconds(milliseconds)))
+    }
+
+    static func paint(of campaign: HostStatus.Campaign) -> Paint {
+        campaign.isLate ? .red : campaign.state == "running" ? .green : .yellow
     }
 
     /// The remaining seconds at the rate of the last updates, or nil when the rate is 0 or unknown.

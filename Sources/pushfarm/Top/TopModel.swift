@@ -26,8 +26,9 @@ struct TopModel {
     /// The time since which Redis is unreachable, in Unix milliseconds of this host's clock.
     private(set) var awaySince: Int64?
     private(set) var awayReason = ""
-    /// For each job, the number of pushes that had an outcome at the last snapshot, and the time of the snapshot.
-    private var settled: [String: (count: Int, at: Int64)] = [:]
+    /// For each job, the number of pushes that had an outcome at the last snapshot, and for each campaign, the number of devices
+    /// that it had handled; each with the time of the snapshot.
+    private var counted: [String: (count: Int, at: Int64)] = [:]
 
     var view: TopView { stack[stack.count - 1] }
 
@@ -57,7 +58,10 @@ struct TopModel {
             history.note("errors " + TopView.app(app.app).name, Double(sums.errors))
             history.note("open " + TopView.app(app.app).name, Double(app.depths.open))
         }
-        noteJobs(snapshot.jobs, at: status.at)
+        noteRates(
+            snapshot.jobs.map { (TopView.job(app: $0.app, id: $0.id).name, $0.settled) }
+                + status.campaigns.map { (TopView.campaign(app: $0.app, id: $0.campaign).name, $0.total) },
+            at: status.at)
     }
 
     mutating func lost(_ reason: String, at now: Int64) {
@@ -65,15 +69,15 @@ struct TopModel {
         awayReason = reason
     }
 
-    private mutating func noteJobs(_ jobs: [JobRecord], at now: Int64) {
+    /// Notes the rates of jobs and campaigns since the last snapshot.
+    private mutating func noteRates(_ counts: [(name: String, count: Int)], at now: Int64) {
         var next: [String: (count: Int, at: Int64)] = [:]
-        for job in jobs {
-            let name = TopView.job(app: job.app, id: job.id).name
-            next[name] = (job.settled, now)
-            guard let last = settled[name], now > last.at else { continue }
-            history.note(name, Double(job.settled - last.count) * 1000 / Double(now - last.at))
+        for (name, count) in counts {
+            next[name] = (count, now)
+            guard let last = counted[name], now > last.at else { continue }
+            history.note(name, Double(count - last.count) * 1000 / Double(now - last.at))
         }
-        settled = next
+        counted = next
     }
 
     /// The apps whose jobs the present view shows, or nil if it shows no jobs.
@@ -85,10 +89,13 @@ struct TopModel {
         }
     }
 
-    /// The job that the reader views alone. This job may not be among the latest jobs of its app, so it must be read
+    /// The job, or the job of the campaign, that the reader views alone. This job may not be among the latest jobs of its app, so it must be read
     /// separately.
     var wantsJob: (app: String, id: String)? {
-        if case .job(let app, let id) = view { (app, id) } else { nil }
+        switch view {
+        case .job(let app, let id), .campaign(let app, let id): (app, id)
+        default: nil
+        }
     }
 
     // MARK: Keys
@@ -170,7 +177,7 @@ struct TopModel {
         case .list(let list): list
         case .host: .workers
         case .app: .jobs
-        case .worker, .job: nil
+        case .worker, .job, .campaign: nil
         }
     }
 

@@ -121,7 +121,7 @@ struct TopScreen {
         case .host(let host): host
         case .worker(let host, let index): "worker \(host)/\(index)"
         case .app(let app): app
-        case .job(_, let id): id
+        case .job(_, let id), .campaign(_, let id): id
         }
     }
 
@@ -144,6 +144,7 @@ struct TopScreen {
     private var nothing: String {
         switch model.sortedList {
         case .jobs: "no jobs"
+        case .campaigns: "no campaign runs or waits for its start"
         case .workers: "no workers"
         case .hosts: "no coordinator is running"
         default: "no apps"
@@ -165,13 +166,14 @@ struct TopScreen {
 
     private var help: [TopLine] {
         [
-            ("1 2 3 4, tab", "apps, workers, hosts, jobs"), ("↑ ↓ k j, pages", "select a row"),
+            ("1 2 3 4 5, tab", "apps, workers, hosts, jobs, campaigns"), ("↑ ↓ k j, pages", "select a row"),
             ("⏎ →", "show details"), ("esc ← ⌫", "back"), ("s", "sort by the next column"),
             ("r", "reverse the order"), ("p", "pause, continue"), ("q, ctrl-C", "quit"), ("", ""),
             ("RATE/S", "pushes that got an outcome in the last second"),
             ("ERR%", "responses that were errors, without invalid tokens"),
             ("P50, P99", "the gateway's response times of the last ten seconds"),
             ("OPEN", "pushes without an outcome"), ("OLDEST", "how long the oldest of them has waited"),
+            ("NEXT", "the time until the next round or window of a campaign"),
             ("RESTARTS", "crashes and kills of a worker's process"),
         ].map { keys, words in
             var line = TopLine(keys.padding(to: 18), .bold)

@@ -1,7 +1,7 @@
 /// A view in `top`: a list, or one item of a list.
 enum TopView: Hashable {
     enum List: Int, CaseIterable {
-        case apps, workers, hosts, jobs
+        case apps, workers, hosts, jobs, campaigns
 
         var title: String {
             switch self {
@@ -9,6 +9,7 @@ enum TopView: Hashable {
             case .workers: "Workers"
             case .hosts: "Hosts"
             case .jobs: "Jobs"
+            case .campaigns: "Campaigns"
             }
         }
     }
@@ -18,6 +19,7 @@ enum TopView: Hashable {
     case worker(host: String, index: String)
     case app(String)
     case job(app: String, id: String)
+    case campaign(app: String, id: String)
 
     /// The name of the series that stores the view's rate.
     var name: String {
@@ -27,6 +29,7 @@ enum TopView: Hashable {
         case .worker(let host, let index): "worker \(host) \(index)"
         case .app(let app): "app \(app)"
         case .job(let app, let id): "job \(app) \(id)"
+        case .campaign(let app, let id): "campaign \(app) \(id)"
         }
     }
 }

@@ -44,7 +44,10 @@ import Testing
         _ = try await farm.finished("one")
         let scrape = try await eventually("all metrics are there") {
             let scrape = try farm.scrape()
-            return scrape.kinds["pushfarm_backlog_age_seconds"] != nil ? scrape : nil
+            let hasAll = ["pushfarm_backlog_age_seconds", "pushfarm_reachable_devices"].allSatisfy {
+                scrape.kinds[$0] != nil
+            }
+            return hasAll ? scrape : nil
         }
         let dashboard = try JSONSerialization.jsonObject(
             with: Data(try Self.read("deploy/grafana-dashboard.json").utf8))

@@ -77,7 +77,7 @@ import Testing
         try await terminal.typeUnseen(String(repeating: "13", count: 30) + "2")
         try await terminal.typeUnseen("x")
         try await eventually(terminal, "workers") { lines in
-            lines[4] == "1 Apps  2 Workers  3 Hosts  4 Jobs" && lines[5].hasPrefix("WORKER ")
+            lines[4] == "1 Apps  2 Workers  3 Hosts  4 Jobs  5 Campaigns" && lines[5].hasPrefix("WORKER ")
                 && lines[6].hasPrefix("here/0  ready") && lines[23].hasSuffix("q quit")
         }
         terminal.type("q")

@@ -41,6 +41,7 @@ struct NewspaperPicture {
         }
         return LineChart(
             title: "A night of \(Self.grouped(plan.devices)) simulated devices", axis: "hour of the day",
+            from: Self.hour(NewspaperPlan.start.minutes),
             panels: [
                 .init(title: "devices with the edition, percent", curves: shares),
                 .init(title: "requests to the publisher's API, a second", curves: loads),

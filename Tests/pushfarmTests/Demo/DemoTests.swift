@@ -1,4 +1,8 @@
+import Campaigns
 import PushModel
+import Registry
+import Scheduling
+import Segments
 import StoreProtocol
 import Testing
 
@@ -26,6 +30,48 @@ struct DemoTests {
         }
         #expect(tokens.count == pushes)
         #expect(badTokens == bad)
+    }
+
+    @Test(arguments: [(1, 0), (30_000, 300), (2_500, 375)])
+    func `the devices of a demo are valid, and the audience is counted`(devices: Int, bad: Int) throws {
+        let load = CampaignDemoLoad(devices: devices, bad: bad)
+        var (ids, zones, audience): (Set<String>, Set<String>, Int) = ([], [], 0)
+        for number in 0..<devices {
+            let parsed = try DeviceInputParser.parse(
+                load.registration(of: number), rules: DeviceInputRules(environment: .sandbox))
+            guard case .set(let fields) = parsed else { return #expect(Bool(false), "\(number)") }
+            ids.insert(fields.id)
+            if let zone = fields.zone { zones.insert(zone) }
+            if !fields.tags.contains("muted") { audience += 1 }
+        }
+        #expect(ids.count == devices && audience == load.audience.all)
+        #expect(zones.count == (devices < 100 ? 1 : CampaignDemoLoad.zones.count))
+        #expect(load.audience.bad <= bad)
+    }
+
+    @Test(arguments: [0, 29, 30, 31, 59]) func `the campaign of a demo is valid in all its zones`(minute: Int)
+        throws
+    {
+        let load = CampaignDemoLoad(devices: 30_000, bad: 0)
+        let zones = CampaignZones()
+        let campaign = try zones.parser.parse(load.definition(atMinute: minute))
+        #expect(campaign.id == CampaignDemoLoad.id)
+        #expect(try SegmentExpression(parsing: CampaignDemoLoad.segment.expression) != .all)
+        let window = try #require(campaign.schedule.window)
+        for zone in CampaignDemoLoad.zones {
+            let rules = try #require(zones.rules(zone), "\(zone)")
+            // At this minute of each hour, today's or yesterday's window is open for 20 minutes or longer.
+            for hour in 0..<48 {
+                let now = UTCTime(milliseconds: 1_800_000_000_000 / 3_600_000 * 3_600_000)
+                    .adding(milliseconds: Int64(hour * 60 + minute) * 60_000)
+                let day = CivilDate(dayNumber: now.milliseconds / 86_400_000)
+                let open = (-2...1).map {
+                    window.times(on: CivilDate(dayNumber: day.dayNumber + $0), in: rules)
+                }
+                .contains { $0.contains(now) && $0.contains(now.adding(milliseconds: 1_200_000)) }
+                #expect(open, "\(zone), hour \(hour)")
+            }
+        }
     }
 
     private func jobRecord(delivered: Int, failed: Int, maybe: Int, gateway: String) throws -> DemoSummary {

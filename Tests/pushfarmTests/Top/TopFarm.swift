@@ -22,6 +22,11 @@ enum TopFarm {
             redis: RedisInfo(
                 "redis_version:7.0.15\r\nused_memory:512000000\r\nmaxmemory:2000000000\r\nmaxmemory_policy:noeviction"
             ))
+        if hosts.contains("alpha") {
+            status.hosts[0].campaigns = [
+                campaign("magazine", total: 0, isLate: true), campaign("ed-2026-11-27", total: 400 * second),
+            ]
+        }
         status.at = start + Int64(second) * 1000
         status.alerts = (0..<alerts).map { number in
             FarmRedis.ActiveAlert(
@@ -29,6 +34,15 @@ enum TopFarm {
                 text: "a\(number): the oldest push has waited 7 min")
         }
         return TopModel.Snapshot(status: status, jobs: jobs)
+    }
+
+    private static func campaign(_ id: String, total: Int, isLate: Bool = false) -> HostStatus.Campaign {
+        var campaign = HostStatus.Campaign()
+        (campaign.app, campaign.campaign, campaign.state, campaign.isLate) = ("news", id, "running", isLate)
+        (campaign.round, campaign.rounds) = (2, 4)
+        (campaign.counted, campaign.handled, campaign.total) = (40_000, total, total)
+        (campaign.remaining, campaign.next) = (38 * 60_000, Int(start) + 3_600_000)
+        return campaign
     }
 
     private static func host(_ name: String, _ index: Int, _ rate: Int) -> String {

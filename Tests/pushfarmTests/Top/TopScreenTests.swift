@@ -4,7 +4,8 @@ import Testing
 
 struct TopScreenTests {
     private static let keys = [
-        "", "2", "3", "4", "\r", "3\r", "2\r", "4\r", "?", "p", "s", "r", "ss", "4\r\u{1B}", "3\r\r",
+        "", "2", "3", "4", "5", "5\r", "\r", "3\r", "2\r", "4\r", "?", "p", "s", "r", "ss", "4\r\u{1B}",
+        "3\r\r",
     ]
 
     /// Models with half a minute of readings, by the number of alerts. Each test starts with a copy of one of these models.
@@ -52,10 +53,23 @@ struct TopScreenTests {
         #expect(
             lines[1].hasPrefix("11,600/s ") && lines[1].hasSuffix("errors 0.5 %  open 1.2M  oldest 12 min"))
         #expect(lines[2] == "Redis 7.0.15  512 MB of 2.0 GB  ██▌······· 25 %")
-        #expect(lines[4] == "1 Apps  2 Workers  3 Hosts  4 Jobs  ")
+        #expect(lines[4] == "1 Apps  2 Workers  3 Hosts  4 Jobs  5 Campaigns  ")
         #expect(lines[5].hasPrefix("APP   STATE    RATE/S▼"))
         #expect(lines[6].hasPrefix("news  running") && lines[6].contains("1.2M"))
         #expect(lines[7].hasPrefix("shop  running"))
+    }
+
+    @Test func `campaigns at 80 columns`() {
+        let lines = TopScreen(model: Self.model("5"), columns: 80, rows: 24).lines.map(\.text)
+        let titles = lines[5].split(separator: " ")
+        #expect(titles == ["CAMPAIGN", "STATE", "DONE", "RATE/S▼", "LEFT", "NEXT", "ROUND"])
+        #expect(lines[6].hasPrefix("ed-2026-11-27  running  ██▉·······   29 %"), "\(lines[6])")
+        #expect(lines[6].contains(" 400 ") && lines[6].contains("38 min"), "\(lines[6])")
+        #expect(lines[7].hasPrefix("magazine       late") && lines[7].hasSuffix("2/4"), "\(lines[7])")
+        let open = TopScreen(model: Self.model("5\r"), columns: 80, rows: 24).lines.map(\.text)
+        #expect(open[4].hasSuffix("5 Campaigns  › ed-2026-11-27 "))
+        #expect(open.contains { $0.hasPrefix("devices") && $0.hasSuffix("11,600 of 40,000 in this round") })
+        #expect(open.contains { $0.hasPrefix("next") && $0.hasSuffix("in 59 min") }, "\(open)")
     }
 
     @Test func `problems come first and leave room for the rest`() {

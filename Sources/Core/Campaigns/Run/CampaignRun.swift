@@ -75,6 +75,13 @@ package struct CampaignRun: Sendable {
         runs.reduce(into: CampaignCounts()) { $0.add($1.unstored) }
     }
 
+    /// The pushes that the present rounds still have to send.
+    package var remainingWork: RemainingWork {
+        RemainingWork(
+            parts: runs.indices.compactMap { runs[$0].remainingPart(ofGroup: $0) }, ceiling: ceiling,
+            isBetweenStages: runs.contains { if case .gated = $0.progress.phase { true } else { false } })
+    }
+
     /// Notes that a step stored ``progress`` and ``unstored``.
     package mutating func markStored() {
         for index in runs.indices { runs[index].markStored() }

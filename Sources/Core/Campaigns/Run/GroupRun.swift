@@ -46,6 +46,18 @@ struct GroupRun {
     /// The devices that are left in the present stage; 0 if they must be counted first.
     var left: Int { section?.total ?? 0 }
 
+    /// What is left of the present round; nil while the group does not send.
+    ///
+    /// - Parameter index: the index of the group.
+    func remainingPart(ofGroup index: Int) -> RemainingWork.Part? {
+        guard progress.phase == .sending else { return nil }
+        return RemainingWork.Part(
+            section: .init(
+                group: index, round: progress.round, stage: progress.stage, sweeps: progress.sweeps),
+            left: max(0, progress.counted - progress.handled), handled: progress.handled,
+            allowed: settings.times.allowed, waits: laterWaits)
+    }
+
     /// Notes that a step stored the progress and the counts.
     mutating func markStored() { (unstored, mustStore) = (CampaignCounts(), false) }
 

@@ -21,6 +21,8 @@ package struct Alert: Hashable, Sendable {
         case gatewayStalled = "gateway_stalled"
         /// Too many of a campaign's last pushes failed, so the farm paused the campaign.
         case campaignPaused = "campaign_paused"
+        /// The remaining pushes of a campaign do not fit into its window at the present rate.
+        case campaignLate = "campaign_late"
 
         /// How long the condition must be absent before the alert clears.
         package var clearsAfter: Duration {
@@ -28,7 +30,7 @@ package struct Alert: Hashable, Sendable {
             case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens,
                 .campaignPaused:
                 .zero
-            case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled: .seconds(10)
+            case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled, .campaignLate: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }
         }

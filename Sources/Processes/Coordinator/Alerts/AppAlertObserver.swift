@@ -14,10 +14,12 @@ import StoreProtocol
 
     private var name: String { app.name }
 
-    /// - Parameter heartbeats: the app's numbers in each worker's last heartbeat.
+    /// - Parameters:
+    ///   - heartbeats: the app's numbers in each worker's last heartbeat.
+    ///   - campaigns: the numbers of the app's campaigns in the intake's last heartbeat.
     func observe(
         _ reading: BacklogMonitor.Reading?, heartbeats: [WorkerNotice.Heartbeat.App],
-        at now: ContinuousClock.Instant
+        campaigns: IntakeNotice.Heartbeat.CampaignNumbers?, at now: ContinuousClock.Instant
     ) -> [Alert.Kind: Observation] {
         [
             .appPaused: paused,
@@ -27,6 +29,7 @@ import StoreProtocol
             .unreadable: reading?.faults.map(unreadable) ?? .unclear,
             .badTokens: reading?.guarded.map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
             .campaignPaused: reading?.stoppedCampaigns.map(campaignPaused) ?? .unclear,
+            .campaignLate: campaigns.map(campaignLate) ?? .unclear,
             .errorShare: errorShare(at: now),
             .gatewayStalled: gatewayStalled(heartbeats),
             .credentialExpiring: Self.expiry(of: app, now: WallClock.seconds),
@@ -76,6 +79,16 @@ import StoreProtocol
         let others = stopped.count > 1 ? "; \(stopped.count - 1) more campaigns are paused" : ""
         return .bad(
             level: 1, text: "\(name): campaign \(first.text.prefix(64)) is paused, \(first.reason)\(others)")
+    }
+
+    private func campaignLate(_ campaigns: IntakeNotice.Heartbeat.CampaignNumbers) -> Observation {
+        guard campaigns.late > 0 else { return campaigns.isUnclear ? .unclear : .good }
+        let others = campaigns.late > 1 ? "; \(campaigns.late - 1) more campaigns are late" : ""
+        return .bad(
+            level: 1,
+            text:
+                "\(name): campaign \(campaigns.firstLate.prefix(64)) is late: \(campaigns.shortfall)\(others)"
+        )
     }
 
     private func errorShare(at now: ContinuousClock.Instant) -> Observation {

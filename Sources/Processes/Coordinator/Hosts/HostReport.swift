@@ -70,6 +70,7 @@ import StoreProtocol
 extension HostReport {
     private static let mostApps = 100
     private static let mostProblems = 8
+    private static let mostCampaigns = 100
     private static let longestProblem = 300
 
     var line: [UInt8] {
@@ -92,6 +93,8 @@ extension HostReport {
             json.array { json in
                 for app in apps.prefix(Self.mostApps) { json.object { add(app, slots, to: &$0) } }
             }
+            json.key("campaigns")
+            json.array { addCampaigns(to: &$0) }
             json.key("quarantined_shards")
             json.array { json in
                 for (shard, remaining) in context.shards.quarantined {
@@ -121,6 +124,30 @@ extension HostReport {
         json.member("jobs", intake.heartbeat.jobs)
         json.member("refused", intake.heartbeat.refused)
         json.member("pushes", intake.heartbeat.pushes)
+    }
+
+    /// Adds the campaigns of the apps whose intake is on this host. They are part of the status because not all users who may see
+    /// a campaign's progress may read its record, which contains the payload.
+    private func addCampaigns(to json: inout JSONText) {
+        var room = Self.mostCampaigns
+        for app in context.fleet.intake?.heartbeat.apps ?? [] {
+            for campaign in app.campaigns.list.prefix(room) {
+                room -= 1
+                json.object { json in
+                    json.member("app", app.name)
+                    json.member("campaign", campaign.id)
+                    json.member("state", campaign.state.name)
+                    json.member("late", campaign.isLate)
+                    json.member("round", campaign.round)
+                    json.member("rounds", campaign.rounds)
+                    json.member("counted", campaign.counted)
+                    json.member("handled", campaign.handled)
+                    json.member("total", campaign.total)
+                    if let remaining = campaign.remaining { json.member("remaining_ms", remaining) }
+                    if let next = campaign.next { json.member("next", next) }
+                }
+            }
+        }
     }
 
     private func add(_ slot: WorkerSlot, to json: inout JSONText) {

@@ -14,6 +14,8 @@ import StoreProtocol
     /// The app's numbers in each worker's last heartbeat.
     let heartbeats: [WorkerNotice.Heartbeat.App]
     let backlog: BacklogReading?
+    /// The app's numbers in the intake's last heartbeat; nil if this host does not have the app's intake.
+    let intake: IntakeNotice.Heartbeat.App?
 
     private var totals: AppTotals { app.context.totals }
     private var labels: MetricsPage.Labels { ["app": label] }
@@ -51,6 +53,7 @@ import StoreProtocol
                 "When the app's certificate expires, in seconds since 1970.", end, labels)
         }
         if let backlog { add(backlog, to: &page) }
+        if let intake { CampaignMetrics(label: label, numbers: intake).add(to: &page) }
     }
 
     private func addOutcomes(to page: inout MetricsPage) {
@@ -110,6 +113,7 @@ import StoreProtocol
         page.add(
             "pushfarm_delayed_batches", "Batches that wait for their start time or a retry.", depths.delayed,
             labels)
+        CampaignMetrics.add(waiting: reading.waitingInputs, label: label, to: &page)
         page.add("pushfarm_paused_batches", "Batches that are paused or quarantined.", depths.paused, labels)
         page.add("pushfarm_unsettled_reports", "Reports that are not settled yet.", depths.results, labels)
         page.add(

@@ -50,10 +50,15 @@ import StoreProtocol
     private static func read(_ app: HostedApp) async throws(StoreError) -> BacklogReading {
         let shards = app.context.shards
         let refusals = try await app.store.perform(ReadRefusals())
+        var waitingInputs: [InputList: Int] = [:]
+        for list in InputList.allCases {
+            waitingInputs[list] = try await app.store.perform(CountInputs(list))
+        }
         return BacklogReading(
             depths: try await app.store.perform(ReadDepths(shards: shards)),
             ages: try await app.store.perform(ReadAges(shards: shards)), refusals: refusals,
-            refusedLastMinute: refusals.lastMinute(at: app.context.clock.milliseconds))
+            refusedLastMinute: refusals.lastMinute(at: app.context.clock.milliseconds),
+            waitingInputs: waitingInputs)
     }
 }
 
@@ -64,4 +69,6 @@ struct BacklogReading {
     var refusals: ReadRefusals.Reply
     /// The number of jobs that were refused in the last minute.
     var refusedLastMinute: Int
+    /// The numbers of inputs that wait in the lists of producers.
+    var waitingInputs: [InputList: Int]
 }

@@ -22,7 +22,8 @@ import FarmPolicy
             let label = rank < Self.mostLabels ? app.name : MetricReasons.other
             AppMetrics(
                 app: app, label: label, heartbeats: context.fleet.heartbeats(of: app.name),
-                backlog: context.backlog.readings[app.name]?.backlog
+                backlog: context.backlog.readings[app.name]?.backlog,
+                intake: context.fleet.intakeNumbers(of: app.name)
             ).add(to: &page)
         }
         return page.text

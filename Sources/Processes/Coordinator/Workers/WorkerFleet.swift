@@ -63,6 +63,11 @@ import Supervision
         slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app } }
     }
 
+    /// The app's numbers in the intake's last heartbeat; nil if the intake does not have the app's lease.
+    func intakeNumbers(of app: String) -> IntakeNotice.Heartbeat.App? {
+        intake?.heartbeat.apps.first { $0.name == app }
+    }
+
     // MARK: Orders
 
     func sendToWorkers(_ message: WorkerMessage) {

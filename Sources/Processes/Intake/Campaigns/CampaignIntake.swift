@@ -25,6 +25,8 @@ import StoreProtocol
     private let watcher: InboxWatcher<AwaitInput>
     private let work: LeasedTask
     private var services: CampaignServices?
+    /// Nil until this process has read the campaigns.
+    private var runner: CampaignRunner?
     /// Whether no campaign runs; false while this process does not know the campaigns.
     ///
     /// A campaign knows a device only by its ordinal, and its audience is the ordinals below the highest ordinal at its start. So
@@ -67,6 +69,9 @@ import StoreProtocol
         services?.audience.use(registry)
     }
 
+    /// The numbers of the app's campaigns; nil while this process does not know the campaigns.
+    var numbers: IntakeNotice.Heartbeat.CampaignNumbers? { runner?.numbers }
+
     /// Uses this fencing token for all further steps; nil stops the work.
     func setToken(_ token: FenceToken?) { work.setToken(token) }
 
@@ -86,7 +91,7 @@ import StoreProtocol
         watch.cancel()
         watcher.close()
         await watch.value
-        (services, allowsReuseOfOrdinals) = (nil, false)
+        (services, runner, allowsReuseOfOrdinals) = (nil, nil, false)
         try result.get()
     }
 
@@ -110,6 +115,7 @@ import StoreProtocol
             mostBytes: RewardReport.longest)
         let rewardInbox = RewardInbox(services)
         try await runner.load()
+        self.runner = runner
         while work.mayServe(token) {
             var hasMore = try await campaigns.handleNext { input, step, place throws(StoreError) in
                 try await inbox.handle(input, step: step, place: place)

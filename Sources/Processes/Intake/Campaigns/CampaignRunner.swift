@@ -1,4 +1,5 @@
 import Campaigns
+import ControlChannel
 import EventLoop
 import Logging
 import Scheduling
@@ -37,6 +38,33 @@ import StoreProtocol
 
     /// Whether a campaign has started and has not ended.
     var hasRunningCampaign: Bool { campaigns.values.contains(where: \.isRunning) }
+
+    /// The numbers of the app's campaigns.
+    var numbers: IntakeNotice.Heartbeat.CampaignNumbers {
+        var numbers = IntakeNotice.Heartbeat.CampaignNumbers()
+        for (id, campaign) in campaigns.sorted(by: { ($1.value.rank, $0.key) < ($0.value.rank, $1.key) }) {
+            var line = IntakeNotice.Heartbeat.Campaign(
+                id: id, state: campaign.isPaused ? .paused : campaign.isRunning ? .running : .scheduled)
+            switch line.state {
+            case .scheduled: numbers.scheduled += 1
+            case .running: numbers.running += 1
+            case .paused: numbers.paused += 1
+            }
+            if numbers.list.count < IntakeNotice.Heartbeat.CampaignNumbers.mostListed {
+                if case .late = campaign.forecast { line.isLate = true }
+                campaign.describe(in: &line)
+                numbers.list.append(line)
+            }
+            switch campaign.forecast {
+            case .fits: break
+            case .unclear: numbers.isUnclear = true
+            case .late(let shortfall):
+                if numbers.late == 0 { (numbers.firstLate, numbers.shortfall) = (id, shortfall.text) }
+                numbers.late += 1
+            }
+        }
+        return numbers
+    }
 
     /// Loads all campaigns that have no final state.
     func load() async throws(StoreError) {
@@ -106,6 +134,7 @@ import StoreProtocol
     /// - Returns: when to call again; zero if more can be done now.
     func turn() async throws(StoreError) -> Duration {
         try await readMarks()
+        for campaign in campaigns.values { try await campaign.observe() }
         try await expire()
         var wake = campaigns.isEmpty ? Self.longestWait : Self.markInterval
         for (id, campaign) in campaigns.sorted(by: { $0.key < $1.key }) {
@@ -155,6 +184,11 @@ import StoreProtocol
         retained = .now
         try await retention.expire()
     }
+}
+
+extension ScheduledCampaign {
+    /// Running campaigns come first in lists.
+    fileprivate var rank: Int { isRunning ? 1 : 0 }
 }
 
 extension CampaignState {

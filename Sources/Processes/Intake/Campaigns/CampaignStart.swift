@@ -22,6 +22,8 @@ import StoreProtocol
     private let campaign: Campaign
     /// Whether the plan was checked once. The plan is checked again at the start.
     private var hasPlan = false
+    /// When the first window begins; nil if it is not known, or has begun.
+    private(set) var firstPush: UTCTime?
 
     init(_ services: CampaignServices, _ id: String, _ campaign: Campaign) {
         (self.services, self.id, self.campaign) = (services, id, campaign)
@@ -38,6 +40,7 @@ import StoreProtocol
                 campaign, id: id, start: now, names: zoneNames, zones: services.zones.find)
             if case .wait(let until) = run.next(at: now, .now) { start = until } else { start = nil }
         } catch { return .refuse(error) }
+        firstPush = start
         if let start, hasPlan { return .wait(min(Self.wait(until: start, from: now), Self.longestWait)) }
         let limits = try await services.retrying("read the size of an audience") { () throws(StoreError) in
             try await services.audience.limits(of: audience)

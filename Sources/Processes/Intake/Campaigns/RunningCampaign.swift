@@ -30,6 +30,8 @@ import StoreProtocol
     private var run: CampaignRun
     private var step: Int
     private var skipped: SkippedDevices
+    /// The devices that all rounds have handled.
+    private(set) var handled: Int
     /// Returns the campaigns of a merge group that run now.
     private let peers: @Loop (String) -> [RunningCampaign]
     /// Whether Redis refused the last step because the campaign is paused.
@@ -52,6 +54,7 @@ import StoreProtocol
         attributes = campaign.attributes
         step = record.step
         skipped = SkippedDevices(campaign: id)
+        handled = record.counts.handled
         run = try CampaignRun(
             self.campaign, id: id, start: services.startTime(of: record), names: zoneNames,
             zones: services.zones.find, progress: record.progress, rate: record.rate, rateLimit: rateLimit)
@@ -77,6 +80,14 @@ import StoreProtocol
     func cancel() async throws(StoreError) {
         _ = try await services.perform(ExtendJob.cancelling(id, step: step + 1, services))
     }
+
+    // MARK: Progress
+
+    /// The progress of the groups.
+    var progress: CampaignProgress { run.progress }
+
+    /// The pushes that the present rounds still have to send.
+    var remainingWork: RemainingWork { run.remainingWork }
 
     // MARK: Actions
 
@@ -208,13 +219,14 @@ import StoreProtocol
         step = request.step
         skipped.markStored(request.events.count)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
-        guard request.ending == nil else { return .finished }
         takeStored(run)
-        return .wait(.zero)
+        return request.ending == nil ? .wait(.zero) : .finished
     }
 
     /// Continues with a run whose progress and counts are stored.
     private func takeStored(_ run: CampaignRun) {
+        services.context.counts(of: services.setup.name).add(run.unstored)
+        handled = handled.adding(saturating: run.unstored.handled)
         self.run = run
         self.run.markStored()
     }

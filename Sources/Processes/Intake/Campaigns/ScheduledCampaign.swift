@@ -1,4 +1,5 @@
 import Campaigns
+import ControlChannel
 import EventLoop
 import StoreProtocol
 
@@ -12,6 +13,15 @@ import StoreProtocol
     /// Whether the campaign has started and may send.
     var isRunning: Bool { get }
 
+    /// Whether the campaign can send its remaining pushes within its windows.
+    var forecast: CampaignForecast.Verdict { get }
+
+    /// Adds what the campaign has done to its line in the heartbeat.
+    func describe(in line: inout IntakeNotice.Heartbeat.Campaign)
+
+    /// Updates the forecast. The runner calls this function about once a second.
+    func observe() async throws(StoreError)
+
     /// Takes a record that an operator has changed.
     func update(_ record: CampaignRecord)
     /// Notes that the pause of the campaign has ended.
@@ -22,4 +32,12 @@ import StoreProtocol
     ///
     /// - Returns: when to call again; zero if more can be done now.
     func act() async throws(StoreError) -> Duration
+}
+
+extension ScheduledCampaign {
+    var forecast: CampaignForecast.Verdict { .fits }
+
+    func observe() async throws(StoreError) {}
+
+    func describe(in line: inout IntakeNotice.Heartbeat.Campaign) {}
 }

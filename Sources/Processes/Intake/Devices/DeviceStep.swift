@@ -93,6 +93,9 @@ import StoreProtocol
     private func count(finished: Int, refused: Int) {
         intake.context.counts.deviceInputs += UInt64(clamping: finished)
         intake.context.counts.refusedDeviceInputs += UInt64(clamping: refused)
+        let counts = intake.context.counts(of: intake.name)
+        counts.deviceInputs += UInt64(clamping: finished)
+        counts.refusedDeviceInputs += UInt64(clamping: refused)
     }
 
     private func log(_ refusals: [FinishInputs.Refusal], _ reply: FinishInputs.Reply) {

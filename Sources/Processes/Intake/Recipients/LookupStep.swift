@@ -130,6 +130,7 @@ import StoreProtocol
             lookups.log.error("a job is refused: the registry is damaged", error: error)
             return refused("the registry cannot be read: \(what)")
         }
+        lookups.context.counts(of: lookups.app).lookups += UInt64(clamping: tokens.count)
         let json = recipients.job(raw, tokens: tokens)
         guard json.count <= setup.maxJobBytes else {
             return refused(
