@@ -89,7 +89,7 @@ import Testing
                 (campaign.isLate, campaign.round, campaign.rounds, campaign.total) = (true, 2, 4, 1 << 39)
                 (campaign.counted, campaign.handled, campaign.next) = (1 << 38, 9, 1 << 40)
                 app.campaigns.list = [campaign]
-                (app.devices.stored, app.devices.reachable, app.devices.isRegistryUp) = (1 << 40, nil, true)
+                (app.devices.stored, app.devices.alive, app.devices.isRegistryUp) = (1 << 40, nil, true)
                 (app.devices.inputs, app.devices.refused, app.lookups) = (1 << 42, 6, 7)
                 app.campaignDevices = [.init(name: "accepted", number: 1 << 43)]
                 heartbeat.apps = [app, IntakeNotice.Heartbeat.App(name: "other")]

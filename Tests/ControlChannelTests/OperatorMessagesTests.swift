@@ -29,7 +29,7 @@ struct OperatorMessagesTests {
         for message in [SuccessorMessage.hostClaim(nonce: "n"), .abort] {
             #expect(try through(message) == message)
         }
-        for notice in [SuccessionNotice.ready, .nameClaimed] { #expect(try through(notice) == notice) }
+        for notice in [SuccessorNotice.ready, .nameClaimed] { #expect(try through(notice) == notice) }
     }
 
     @Test func `an unknown kind of message is an error`() {

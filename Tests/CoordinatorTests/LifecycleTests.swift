@@ -117,7 +117,7 @@ import Testing
         lifecycle.stop()
         lifecycle.childrenHaveEnded()
         #expect(lifecycle.haveChildrenEnded)
-        lifecycle.leaveRegistry()
+        lifecycle.leaveHosts()
         #expect(lifecycle.nameHolder == .nobody)
         #expect(!lifecycle.actsForHost)
     }
@@ -145,7 +145,7 @@ import Testing
         await #expect(processExitsWith: .failure) { Lifecycle(.first).beginUpgrade() }
         await #expect(processExitsWith: .failure) { Lifecycle(.first).takeHostName() }
         await #expect(processExitsWith: .failure) { Lifecycle(.first).resume() }
-        await #expect(processExitsWith: .failure) { Lifecycle(.first).leaveRegistry() }
+        await #expect(processExitsWith: .failure) { Lifecycle(.first).leaveHosts() }
         await #expect(processExitsWith: .failure) {
             let lifecycle = Lifecycle(.first)
             lifecycle.startChildren()
@@ -155,7 +155,7 @@ import Testing
             let lifecycle = Lifecycle(.successor)
             lifecycle.startChildren()
             lifecycle.stop()
-            lifecycle.leaveRegistry()
+            lifecycle.leaveHosts()
         }
     }
 }

@@ -24,17 +24,17 @@ import Testing
         try await onLoop {
             let server = try await ConnectedRedis()
             let redis = server.connection
-            let registry = FarmRedis(connection: redis)
-            for id in ["one", "two"] { #expect(try await registry.put(Self.command(id))) }
+            let farmRedis = FarmRedis(connection: redis)
+            for id in ["one", "two"] { #expect(try await farmRedis.put(Self.command(id))) }
 
             var carriedOut: [String] = []
             let last = Mailbox<Void>()
             let again = Again()
-            let consumer = OperationConsumer(registry, host: "h", log: Self.log) { command, _ in
+            let consumer = OperationConsumer(farmRedis, host: "h", log: Self.log) { command, _ in
                 carriedOut.append(command.id)
                 // The consumer has read both commands and will claim the second command next.
                 if command.id == "one" {
-                    Loop.task { _ = try? await registry.put(Self.command("three")) }
+                    Loop.task { _ = try? await farmRedis.put(Self.command("three")) }
                     await again.consumer?.readNew()
                 }
                 if command.id == "three" { last.put(()) }

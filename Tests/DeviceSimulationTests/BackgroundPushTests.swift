@@ -179,13 +179,13 @@ import Testing
             $0.charging = HourlyShare(0)
             change(&$0)
         }
-        let actions = test.push(at: .seconds(5)) { $0.expiration = DevicePush.notStored }
+        let actions = test.push(at: .seconds(5)) { $0.expiration = SimulatedPush.notStored }
         #expect(actions.discards == [.notStored] && test.fleet.eventCount == 0)
     }
 
     @Test func `a push with expiration 0 reaches a device that the system wakes later`() {
         var test = TestFleet { ($0.delay.p50, $0.delay.p99) = (.seconds(20), .seconds(20)) }
-        test.push(at: .seconds(0)) { $0.expiration = DevicePush.notStored }
+        test.push(at: .seconds(0)) { $0.expiration = SimulatedPush.notStored }
         #expect(test.advance(to: .seconds(60)).wakeUps == [.seconds(20)])
     }
 }

@@ -97,7 +97,7 @@ import Testing
 
     @Test func `a device's state takes at most 64 bytes with its event`() {
         let timer = MemoryLayout<ModelTime>.size + 2 * MemoryLayout<UInt32>.size
-        #expect(MemoryLayout<DeviceState>.stride + timer <= 64)
+        #expect(MemoryLayout<SimulatedDeviceState>.stride + timer <= 64)
     }
 
     @Test func `100,000 devices have at most one event each, and one place in the done log`() {
@@ -109,7 +109,7 @@ import Testing
             $0.delay.p50 = .seconds(20)
         }
         let list = test.fleet.editionList(["e"])
-        var push = DevicePush(.background)
+        var push = SimulatedPush(.background)
         push.editions = list
         for send in 0..<2 {
             // The first push goes to all devices, and the second push to every fifth device.
@@ -133,10 +133,10 @@ import Testing
     @Test func `pushes to tokens beyond the greatest number of devices are counted only`() {
         var population = DevicePopulation()
         population.mostDevices = 2
-        var fleet = DeviceFleet(population)
+        var fleet = SimulatedFleet(population)
         for device in 0..<5 {
             _ = TestFleet.token(device).withUnsafeBytes {
-                fleet.receive(DevicePush(.alert), token: $0, at: .start)
+                fleet.receive(SimulatedPush(.alert), token: $0, at: .start)
             }
         }
         #expect(fleet.deviceCount == 2 && fleet.counts.pushesBeyondLimit == 3)
@@ -172,13 +172,13 @@ import Testing
             profile.delay.p50 = .seconds(random.int(in: 0...30))
             profile.resumes = share()
         }
-        let kinds: [DevicePush.Kind] = [
+        let kinds: [SimulatedPush.Kind] = [
             .alert, .alertWithExtension, .background, .background, .emptyBackground,
         ]
         var (time, sent, actions) = (ModelTime.start, 0, [DeviceAction]())
         for _ in 0..<3000 {
             time = time + Double(random.int(in: 0...60))
-            let expiration = [.never, DevicePush.notStored, time + 600, time][random.int(in: 0...3)]
+            let expiration = [.never, SimulatedPush.notStored, time + 600, time][random.int(in: 0...3)]
             let kind = kinds[random.int(in: 0...4)]
             actions += test.push(kind, ["a", "b"], to: random.int(in: 0...9), at: time) {
                 $0.expiration = expiration

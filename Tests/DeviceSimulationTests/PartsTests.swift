@@ -35,10 +35,10 @@ import Testing
     }
 }
 
-@Suite struct DeviceTokensTests {
+@Suite struct SimulatedDeviceTokensTests {
     @Test func `tokens of any length are found again after the table has grown`() {
         var random = SplitMix(seed: 3)
-        var tokens = DeviceTokens()
+        var tokens = SimulatedDeviceTokens()
         func hash(_ token: [UInt8]) -> UInt64 { XXH64.hash(token, seed: 9) }
         var all: [[UInt8]] = []
         for number in 0..<5000 {
@@ -119,7 +119,7 @@ import Testing
 
 @Suite struct DeviceReportTests {
     @Test func `the minutes of a week are kept, and the peak second`() {
-        var counts = DeviceCounts()
+        var counts = SimulatedDeviceCounts()
         func ask(_ seconds: Double) {
             counts.add(DeviceAction(time: .seconds(seconds), device: 0, kind: .askPublisher))
         }
@@ -127,9 +127,9 @@ import Testing
         #expect(counts.minutes.map(\.apiRequests) == [4, 1])
         #expect(counts.minutes.map(\.mostAPIRequests) == [3, 1])
         #expect(counts.peak.requests == 3 && counts.peak.at == .seconds(1))
-        ask(Double(DeviceCounts.mostMinutes * 60))
-        #expect(counts.firstMinute == 1 && counts.minutes.count == DeviceCounts.mostMinutes)
-        ask(Double(5 * DeviceCounts.mostMinutes * 60))
+        ask(Double(SimulatedDeviceCounts.mostMinutes * 60))
+        #expect(counts.firstMinute == 1 && counts.minutes.count == SimulatedDeviceCounts.mostMinutes)
+        ask(Double(5 * SimulatedDeviceCounts.mostMinutes * 60))
         #expect(counts.minutes.count == 1 && counts.apiRequests == 7)
     }
 

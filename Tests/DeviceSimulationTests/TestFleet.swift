@@ -5,7 +5,7 @@ import PushModel
 /// A fleet whose devices have the same profile. A test identifies a device by a number. By default, every device is on Wi-Fi and
 /// charges, and each push starts the app at once. The download of an edition begins 1.5 s later and takes 12 s.
 struct TestFleet {
-    var fleet: DeviceFleet
+    var fleet: SimulatedFleet
 
     init(
         startsAt: Duration = .zero, seed: UInt64 = 1, kilobytes: UInt32 = 30_000,
@@ -21,7 +21,7 @@ struct TestFleet {
         population.seed = seed
         population.editionKilobytes = kilobytes
         population.profiles = [DevicePopulation.Named(name: "test", profile: profile)]
-        fleet = DeviceFleet(population)
+        fleet = SimulatedFleet(population)
     }
 
     /// The token of a device: its number in 32 bytes.
@@ -44,11 +44,11 @@ struct TestFleet {
     /// once.
     @discardableResult
     mutating func push(
-        _ kind: DevicePush.Kind = .background, _ editions: [String] = ["e"], to device: Int = 0,
+        _ kind: SimulatedPush.Kind = .background, _ editions: [String] = ["e"], to device: Int = 0,
         at time: ModelTime,
-        _ change: (inout DevicePush) -> Void = { _ in }
+        _ change: (inout SimulatedPush) -> Void = { _ in }
     ) -> [DeviceAction] {
-        var push = DevicePush(kind)
+        var push = SimulatedPush(kind)
         push.editions = fleet.editionList(editions)
         change(&push)
         let actions = Self.token(device).withUnsafeBytes { fleet.receive(push, token: $0, at: time) }

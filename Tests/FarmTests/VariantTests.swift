@@ -133,11 +133,12 @@ import Variants
         let explore = #""explore":{"share":"50 %","wait":"10m"}"#
         try farm.push(campaign: Self.definition("two", "\(learning),\(explore),\"rate\":5000"))
         let second = try await farm.finishedCampaign("two")
-        #expect(second.isLearned && second.learns == "s")
+        #expect(second.skipsExplore && second.resultsSeries == "s")
         _ = try await farm.finished("two")
         // Both campaigns hold out the same devices.
         #expect(Set(try Self.variants(of: farm).keys) == Set(rounds.keys))
-        let series = try farm.redis.client().run("HGET", "{pushfarm:demo}:learned:s", "pulls:@holdout")
+        let series = try farm.redis.client().run(
+            "HGET", "{pushfarm:demo}:variant_results:s", "pulls:@holdout")
         #expect(series.text == "\(2 * (tokens.count - rounds.count))")
     }
 

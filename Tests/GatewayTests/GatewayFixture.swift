@@ -48,11 +48,11 @@ import Transport
         token: [UInt8]?? = .none, generation: UInt32 = 1, trust: Trust? = nil,
         certificate: TLSIdentity? = nil,
         timeout: Duration = .seconds(20), wire: GatewayProtocol = .http2, connections: Int = 1
-    ) throws -> GatewayPlan {
+    ) throws -> GatewaySettings {
         var settings = ClientSettings(trust: trust ?? .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
         settings.identity = certificate
-        return GatewayPlan(
+        return GatewaySettings(
             host: "localhost", port: wire.applicationProtocol != nil ? gateway.port : gateway.binaryPort ?? 0,
             tls: try TLSContext(client: settings),
             providerToken: try token ?? self.token(), generation: generation, requestTimeout: timeout,

@@ -40,10 +40,10 @@ import Transport
         ) { [unowned self] stream in accept(stream) }
     }
 
-    func plan(timeout: Duration) throws -> GatewayPlan {
+    func plan(timeout: Duration) throws -> GatewaySettings {
         var settings = ClientSettings(trust: .authorities(authority.certificatePEM))
         settings.applicationProtocols = ["h2"]
-        return GatewayPlan(
+        return GatewaySettings(
             host: "localhost", port: listener?.address.port ?? 0, tls: try TLSContext(client: settings),
             providerToken: nil, generation: 1, requestTimeout: timeout, connections: 1, firstAddress: 0)
     }

@@ -237,7 +237,7 @@ final class LeaseSimulation {
     }
 
     /// Sends a command to all coordinators.
-    func announce(_ command: CoordinatorMessage) {
+    func announce(_ command: FarmMessage) {
         for host in hosts where !faultOccurs(.losses, oneIn: 10) {
             after(int(1...30)) { host.receive(command) }
         }

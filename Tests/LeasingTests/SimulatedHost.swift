@@ -309,7 +309,7 @@ final class SimulatedHost {
         if membership.isSettled(at: instant), !isStopping { leaseMachine?.handOverOthers(at: instant) }
     }
 
-    func receive(_ command: CoordinatorMessage) {
+    func receive(_ command: FarmMessage) {
         later(0) { [unowned self] in
             guard let leaseMachine else { return }
             if case .hostLeft(let host) = command { membership.announcedExit(of: host, at: instant) }

@@ -24,7 +24,7 @@ final class SimulatedWorker {
     private var stoppedUntil = 0
     private(set) var served: [Int: FenceToken] = [:]
     private var leaving: Set<Int> = []
-    private(set) var clock = LeaseClock()
+    private(set) var clock = SendDeadline()
     /// The number of pushes in flight for each shard.
     private var flying: [Int: Int] = [:]
     private var inbox: [Order] = []
@@ -52,7 +52,7 @@ final class SimulatedWorker {
         coordinatorLife = host.life
         (isUp, isReady, isFinishing) = (true, false, false)
         (served, leaving, flying, inbox) = ([:], [], [:], [])
-        (clock, stoppedUntil, lastDelivery) = (LeaseClock(), 0, 0)
+        (clock, stoppedUntil, lastDelivery) = (SendDeadline(), 0, 0)
         later(farm.int(20...200)) { [unowned self] in
             notify { [unowned self] in
                 isReady = true
@@ -114,7 +114,7 @@ final class SimulatedWorker {
                 farm.isServed(shard)
             }
         case .lease(let end):
-            clock = LeaseClock(end: farm.mutant?.fault == .endsLate ? end + 2700 : end)
+            clock = SendDeadline(end: farm.mutant?.fault == .endsLate ? end + 2700 : end)
         case .finish: isFinishing = true
         }
         for shard in served.keys { try farm.check(host, .shard(shard)) }

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `a step of a campaign gives the numbers of its lists before the lists`() {
-        var request = ExtendJob(token: token, campaign: "c", step: 3, name: "n")
+        var request = StoreCampaignStep(token: token, campaign: "c", step: 3, name: "n")
         request.fields = [("progress", "{}")]
         request.counts = [("accepted:1", 2)]
         request.strings = [.init(key: "sent:c:1:00:0", bytes: [65, 66], expiresAt: 9)]
@@ -84,12 +84,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (Int64(0), ExtendJob.Reply.doneBefore), (2, .paused), (3, .cancelled), (4, .full),
+        (Int64(0), StoreCampaignStep.Reply.doneBefore), (2, .paused), (3, .cancelled), (4, .full),
     ])
-    func `a reply says why a step of a campaign did nothing`(number: Int64, reply: ExtendJob.Reply) throws {
-        #expect(try ExtendJob.read(.array([.integer(number)])) == reply)
-        let merged = ExtendJob.Reply.mergedUnavailable("m")
-        #expect(try ExtendJob.read(.array([.integer(5), .bulk(Array("m".utf8))])) == merged)
+    func `a reply says why a step of a campaign did nothing`(number: Int64, reply: StoreCampaignStep.Reply)
+        throws
+    {
+        #expect(try StoreCampaignStep.read(.array([.integer(number)])) == reply)
+        let merged = StoreCampaignStep.Reply.mergedUnavailable("m")
+        #expect(try StoreCampaignStep.read(.array([.integer(5), .bulk(Array("m".utf8))])) == merged)
     }
 
     @Test func `a reply of another form is an error that names the request`() {

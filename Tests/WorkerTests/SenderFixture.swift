@@ -68,7 +68,7 @@ import Testing
         let notices = notices
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         context = WorkerContext(redis: redis, name: "w1", index: 0, log: silent) { notices.put($0) }
-        context.leaseClock = LeaseClock(end: .max)
+        context.leaseClock = SendDeadline(end: .max)
         sender = AppSender(context, app: "demo")
         redis.start()
         await redis.whenReady()
@@ -104,7 +104,7 @@ import Testing
             keyID: SimulatorCredentials.keyID, teamID: SimulatorCredentials.teamID,
             issuedAt: Int64(Date().timeIntervalSince1970) - tokenAge
         ) { signer.sign($0) }
-        var plan = GatewayPlan(
+        var plan = GatewaySettings(
             host: "localhost", port: port ?? gateway.port, tls: try TLSContext(client: settings),
             providerToken: token,
             generation: generation, requestTimeout: timeout, connections: most, firstAddress: 0)

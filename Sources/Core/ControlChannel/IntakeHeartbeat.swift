@@ -42,7 +42,7 @@ extension IntakeNotice.Heartbeat {
     package struct Devices: Equatable, Sendable {
         /// The number of stored devices, and of those that can get pushes; nil if they are not counted yet.
         package var stored: UInt64?
-        package var reachable: UInt64?
+        package var alive: UInt64?
         /// The number of finished device inputs, including refused inputs.
         package var inputs: UInt64 = 0
         package var refused: UInt64 = 0
@@ -133,11 +133,11 @@ extension IntakeNotice.Heartbeat.Count: ControlValue {
 
 extension IntakeNotice.Heartbeat.Devices: ControlValue {
     package func write(to writer: inout ControlWriter) {
-        writer.write(stored, reachable, inputs, refused, isRegistryUp)
+        writer.write(stored, alive, inputs, refused, isRegistryUp)
     }
 
     package init(from reader: inout ControlReader) throws(ControlError) {
-        (stored, reachable, inputs, refused, isRegistryUp) = try reader.readAll()
+        (stored, alive, inputs, refused, isRegistryUp) = try reader.readAll()
     }
 }
 

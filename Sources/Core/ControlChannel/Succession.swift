@@ -8,7 +8,7 @@ package enum SuccessorMessage: Equatable, Sendable {
 }
 
 /// A notice from a coordinator to its predecessor.
-package enum SuccessionNotice: Equatable, Sendable {
+package enum SuccessorNotice: Equatable, Sendable {
     /// The successor is connected and its children are ready. The successor acquires each lease as soon as the lease is free.
     case ready
     /// The successor has claimed the host's name.
@@ -32,7 +32,7 @@ extension SuccessorMessage: ControlMessage {
     }
 }
 
-extension SuccessionNotice: ControlMessage {
+extension SuccessorNotice: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .ready: writer.message(1)

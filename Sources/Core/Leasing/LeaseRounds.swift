@@ -17,7 +17,7 @@ package struct LeaseRounds {
         case expired
     }
 
-    package private(set) var clock = LeaseClock()
+    package private(set) var clock = SendDeadline()
     private var nextRenewal: Instant
 
     package init(now: Instant) { nextRenewal = now }
@@ -28,7 +28,7 @@ package struct LeaseRounds {
     package mutating func renewSoon(at now: Instant) { nextRenewal = now }
 
     /// Records that a renewal of all leases begins.
-    package mutating func begin(at now: Instant) { nextRenewal = now + LeaseClock.renewInterval }
+    package mutating func begin(at now: Instant) { nextRenewal = now + SendDeadline.renewInterval }
 
     /// Records that the renewal has ended, and returns its result.
     ///

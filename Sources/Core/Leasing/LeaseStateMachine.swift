@@ -144,7 +144,7 @@ package final class LeaseStateMachine {
     }
 
     private var renewal: RenewLeases {
-        RenewLeases(nonce: nonce, host: host, lifetime: LeaseClock.lease, leases: owned.leases)
+        RenewLeases(nonce: nonce, host: host, lifetime: SendDeadline.lease, leases: owned.leases)
     }
 
     /// - Returns: the number of lost leases.
@@ -159,7 +159,7 @@ package final class LeaseStateMachine {
         let missing = owned.missing(of: shards).filter { mayAsk(for: $0) }
         let sorted = demand.classify(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
         return AcquireLeases(
-            nonce: nonce, host: host, lifetime: LeaseClock.lease, predecessor: nonces.predecessor,
+            nonce: nonce, host: host, lifetime: SendDeadline.lease, predecessor: nonces.predecessor,
             leases: sorted.wanted, others: sorted.others, takenFromOwner: sorted.takenFromOwner)
     }
 

@@ -64,7 +64,7 @@ package struct Keys: Hashable, Sendable {
     /// A list: jobs with users or devices, whose tokens the intake has not looked up yet.
     package var lookups: [UInt8] { key("lookups") }
     /// A hash: the results of the variants of a series of campaigns.
-    func learned(_ series: String) -> [UInt8] { key("learned:\(series)") }
+    func variantResults(_ series: String) -> [UInt8] { key("variant_results:\(series)") }
     /// A list of inputs that producers push.
     func inputs(_ list: InputList) -> [UInt8] { key(list.rawValue) }
     /// A list: inputs that the intake took from ``inputs(_:)`` and has not completely applied.

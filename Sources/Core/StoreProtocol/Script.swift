@@ -26,7 +26,7 @@ package enum Script: String, CaseIterable, Sendable {
     case finishLookups = "finish_lookups"
     case takeInputs = "take_inputs"
     case finishInputs = "finish_inputs"
-    case extendJob = "extend_job"
+    case storeCampaignStep = "store_campaign_step"
     case changeCampaign = "change_campaign"
     case markDone = "mark_done"
     case markRewards = "mark_rewards"
@@ -74,7 +74,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .finishLookups: PackageResources.finish_lookups_lua
         case .takeInputs: PackageResources.take_inputs_lua
         case .finishInputs: PackageResources.finish_inputs_lua
-        case .extendJob: PackageResources.extend_job_lua
+        case .storeCampaignStep: PackageResources.store_campaign_step_lua
         case .changeCampaign: PackageResources.change_campaign_lua
         case .markDone: PackageResources.mark_done_lua
         case .markRewards: PackageResources.mark_rewards_lua

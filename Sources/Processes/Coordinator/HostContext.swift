@@ -12,7 +12,7 @@ import StoreProtocol
     let log: Logger
     let settings: RedisSettings
     let redis: RedisConnection
-    let registry: FarmRedis
+    let farmRedis: FarmRedis
     let lifecycle: Lifecycle
     /// Wakes every task that waits for a change of a child, a shard, a lease or the lifecycle.
     let changes = AsyncCondition()
@@ -36,7 +36,7 @@ import StoreProtocol
     private(set) lazy var workerEnds = WorkerEnds(self)
     private(set) lazy var notices = ChildNotices(self)
     private(set) lazy var listener = WakeUpListener(self)
-    private(set) lazy var admission = AdmissionControl(registry, shards: shardCount, log: log)
+    private(set) lazy var admission = AdmissionControl(farmRedis, shards: shardCount, log: log)
 
     // Reports for people.
     private(set) lazy var status = HostReport(self)
@@ -46,7 +46,7 @@ import StoreProtocol
         return status.serviceStatus(in: phase)
     }
     private(set) lazy var alerts = AlertMonitor(
-        configuration.alerts, host: host, registry: registry, log: log
+        configuration.alerts, host: host, farmRedis: farmRedis, log: log
     ) { [apps] app, event in apps[app]?.store.send(AddEvent(event)) { _ in } }
     private(set) lazy var alertObservations = AlertObservations(self)
     let backlog = BacklogMonitor()
@@ -75,7 +75,7 @@ import StoreProtocol
             url: options.redisURL, authority: options.redisAuthority,
             clientName: "pushfarm-coordinator-\(options.configuration.host)")
         redis = RedisConnection(settings)
-        registry = FarmRedis(connection: redis)
+        farmRedis = FarmRedis(connection: redis)
         lifecycle = Lifecycle(options.isSuccessor ? .successor : .first)
     }
 
@@ -120,7 +120,7 @@ extension HostContext {
     /// Refuses a Redis whose eviction policy may remove keys, because pushes would be lost.
     func checkRedis() async throws {
         let info: RedisInfo
-        do throws(RedisError) { info = try await registry.info() } catch {
+        do throws(RedisError) { info = try await farmRedis.info() } catch {
             guard !error.isTemporary else { throw error }
             return log.error(
                 "cannot check Redis: its eviction policy must be noeviction. The farm's user needs +info",

@@ -85,16 +85,16 @@ import Supervision
     }
 
     private func connectToRedis() async throws {
-        let registry = context.registry
+        let farmRedis = context.farmRedis
         context.redis.logOutages(to: context.log)
         context.redis.start()
         await context.redis.whenReady()
         try await context.retryWhileRedisIsAway { [context] in
             try await context.checkRedis()
             let apps = context.configuration.apps.map(\.name)
-            try await registry.checkFormat(apps: apps)
-            try await registry.fixShards(context.shardCount)
-            try await registry.addApps(apps)
+            try await farmRedis.checkFormat(apps: apps)
+            try await farmRedis.fixShards(context.shardCount)
+            try await farmRedis.addApps(apps)
         }
     }
 

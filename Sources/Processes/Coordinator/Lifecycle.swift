@@ -38,7 +38,7 @@ final class Lifecycle {
         case aborting
     }
 
-    /// Which process has the host's name in the registry.
+    /// Which process has the host's name in the hosts hash.
     enum NameHolder: Equatable { case thisProcess, predecessor, successor, nobody }
 
     struct Ending: Equatable {
@@ -210,10 +210,10 @@ final class Lifecycle {
         phase = .stopping(ending)
     }
 
-    /// Forbids further heartbeats, because the host's registry entry is about to be removed.
-    func leaveRegistry() {
+    /// Forbids further heartbeats, because the host's heartbeat entry is about to be removed.
+    func leaveHosts() {
         guard case .stopping(var ending) = phase, ending.nameHolder == .thisProcess else {
-            refuse("leave the registry")
+            refuse("leave the hosts hash")
         }
         ending.nameHolder = .nobody
         phase = .stopping(ending)

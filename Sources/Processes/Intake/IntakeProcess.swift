@@ -168,7 +168,7 @@ package import Supervision
         app.campaigns = numbers
         if let census = censuses[name] {
             app.devices.stored = census.stored.map { UInt64(clamping: $0) }
-            app.devices.reachable = census.reachable.map { UInt64(clamping: $0) }
+            app.devices.alive = census.alive.map { UInt64(clamping: $0) }
             app.devices.isRegistryUp = census.isRegistryUp
         }
         guard let counts = context?.counts(of: name) else { return app }

@@ -86,7 +86,7 @@ package import Supervision
         case .feedback(let message):
             readings.begin(message, setup: setups[message.app], app: apps[message.app])
         case .lease(let end):
-            context?.leaseClock = LeaseClock(end: end)
+            context?.leaseClock = SendDeadline(end: end)
             for app in apps.values { app.schedule() }
         case .pause(let app): apps[app]?.pause()
         case .resume(let app): if !isQuiet { apps[app]?.resume() }
@@ -163,7 +163,7 @@ package import Supervision
         let token = tokens[setup.name]
         if setup.credentials == .providerToken, token == nil { return }
         do {
-            let plan = try GatewayPlan(
+            let plan = try GatewaySettings(
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
             app.window.setMarksDelivered(setup.isAudited)

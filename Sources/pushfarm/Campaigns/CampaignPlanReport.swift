@@ -16,7 +16,7 @@ struct CampaignPlanReport {
     /// The merge group; nil for a campaign that is not merged.
     var merge: CampaignMergeReport?
 
-    private var plan: DeliveryPlan { outcome.plan }
+    private var plan: CampaignPlan { outcome.plan }
 
     /// The maximum number of rows of a table.
     private static let mostRows = 40

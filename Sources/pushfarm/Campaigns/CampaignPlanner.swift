@@ -10,7 +10,7 @@ import StoreProtocol
 @Loop struct CampaignPlanner {
     /// A plan, and the devices that it is for.
     struct Outcome: Sendable {
-        let plan: DeliveryPlan
+        let plan: CampaignPlan
         let audience: PlanAudience
         /// The number of devices of each platform. Devices without a platform are not in it.
         let platforms: [String: Int]
@@ -45,7 +45,7 @@ import StoreProtocol
         let limit = try await rateLimit(rate)
         let now = try await now()
         do throws(PlanRefusal) {
-            let plan = try DeliveryPlan(
+            let plan = try CampaignPlan(
                 counted.audience, campaign.schedule, defaultZone: campaign.defaultZone,
                 zones: { [zones] in zones.rules($0) }, now: now, rateLimit: limit)
             return Outcome(

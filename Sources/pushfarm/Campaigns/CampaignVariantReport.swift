@@ -86,7 +86,7 @@ extension FarmClient {
     func variantReport(of stored: StoredCampaign) async throws(CommandFailure) -> CampaignVariantReport? {
         guard let variants = try stored.variants() else { return nil }
         var series: RewardTally?
-        if let name = stored.record.learns {
+        if let name = stored.record.resultsSeries {
             series = try await results(ofSeries: name, variants, stored.app)
         }
         return CampaignVariantReport(

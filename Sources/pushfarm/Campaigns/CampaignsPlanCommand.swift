@@ -75,7 +75,7 @@ struct CampaignsPlanCommand: ParsableCommand, Sendable {
 
     /// Returns why the campaign would learn little about its variants.
     @Loop private func warnings(
-        _ campaign: Campaign, _ plan: DeliveryPlan, _ app: String, _ client: FarmClient
+        _ campaign: Campaign, _ plan: CampaignPlan, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> [LearningWarning] {
         guard let variants = campaign.variants else { return [] }
         var earlier: [Int] = []

@@ -69,7 +69,7 @@ struct DoctorCommand: ParsableCommand {
             let (credentials, identity) = CredentialCheck(app: app, now: WallClock.seconds).findings()
             findings += credentials
             let check = GatewayCheck(
-                app: app, identity: identity, registry: client.map { FarmRedis(connection: $0.redis) },
+                app: app, identity: identity, farmRedis: client.map { FarmRedis(connection: $0.redis) },
                 isLive: live)
             findings += await check.findings()
             let feedback = await FeedbackCheck(app: app, configuration: configuration).finding()

@@ -12,7 +12,7 @@ import Transport
     let identity: TLSIdentity?
     /// The registry in Redis with the provider token that all hosts share. If nil, the check sends no push for an app
     /// with a signing key.
-    let registry: FarmRedis?
+    let farmRedis: FarmRedis?
     /// Whether to send one push to a token that cannot exist, even if the gateway is Apple's.
     let isLive: Bool
 
@@ -43,14 +43,14 @@ import Transport
             return words.finding(
                 await push.send(over: stream, authority: host + port, providerToken: nil))
         }
-        guard let registry, let key = try? SigningKey(file: file) else {
+        guard let farmRedis, let key = try? SigningKey(file: file) else {
             // Other checks report an unreachable Redis or an unusable key.
             stream.close()
             return nil
         }
         let silent = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
         let tokens = ProviderTokens(
-            key, keyID: id, teamID: team, gateway: app.gatewayEnvironment, registry: registry, log: silent)
+            key, keyID: id, teamID: team, gateway: app.gatewayEnvironment, farmRedis: farmRedis, log: silent)
         guard let token = await tokens.tokenForTrial() else {
             stream.close()
             return words.refusedBefore

@@ -10,7 +10,7 @@ import StoreProtocol
     let client: FarmClient
 
     func findings() async throws(CommandFailure) -> [Finding] {
-        let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
+        let info = try await client.ask { farmRedis throws(RedisError) in try await farmRedis.info() }
         let skew = try await client.clock() - .milliseconds(WallClock.milliseconds)
         let own = [
             version(info), Self.eviction(info), Self.persistence(info), Self.memory(info), Self.clock(skew),
@@ -144,8 +144,8 @@ struct RedisAccessCheck {
 
     private func function() async throws(CommandFailure) -> Finding {
         let name = FunctionLibrary.submit
-        let library = try await client.ask { registry throws(RedisError) in
-            try await registry.functionLibrary()
+        let library = try await client.ask { farmRedis throws(RedisError) in
+            try await farmRedis.functionLibrary()
         }
         guard let library else {
             return Finding(
@@ -205,13 +205,13 @@ struct RedisAccessCheck {
 
     func findings() async throws(CommandFailure) -> [Finding] {
         let check = "inboxes"
-        let hosts = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        let hosts = try await client.ask { farmRedis throws(RedisError) in try await farmRedis.hosts() }
         let apps = client.configuration.apps.map(\.name) + hosts.flatMap(\.apps)
         let (names, isWhole) = try await unknownInboxes(to: Set(apps))
         var findings: [Finding] = []
         for name in names.prefix(Self.most) {
-            let jobs = try await client.ask { registry throws(RedisError) in
-                try await registry.inboxLength(name)
+            let jobs = try await client.ask { farmRedis throws(RedisError) in
+                try await farmRedis.inboxLength(name)
             }
             guard jobs > 0 else { continue }
             let meant = NearestWord.find(name, among: apps).map { "; did you mean \"\($0)\"?" } ?? ""
@@ -236,8 +236,8 @@ struct RedisAccessCheck {
         var (cursor, found): (String, Set<String>) = ("0", [])
         for _ in 0..<Self.portions {
             let from = cursor
-            let page = try await client.ask { registry throws(RedisError) in
-                try await registry.inboxes(from: from, count: Self.keys)
+            let page = try await client.ask { farmRedis throws(RedisError) in
+                try await farmRedis.inboxes(from: from, count: Self.keys)
             }
             found.formUnion(page.names.filter { !apps.contains($0) })
             cursor = page.next

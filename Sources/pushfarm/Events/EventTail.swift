@@ -89,9 +89,9 @@ import StoreProtocol
     }
 
     private func next() async throws(RedisError) -> [Line] {
-        let registry = FarmRedis(connection: client.redis)
+        let farmRedis = FarmRedis(connection: client.redis)
         var lines: [Line] = []
-        for (stream, entries) in try await registry.newEntries(
+        for (stream, entries) in try await farmRedis.newEntries(
             of: streams.map { ($0, lastIDs[$0] ?? .first) }, within: Self.wait)
         {
             if let last = entries.last { lastIDs[stream] = last.id }
@@ -106,8 +106,8 @@ extension FarmClient {
     func entries(
         of stream: FarmStream, _ start: StreamRange, count: Int
     ) async throws(CommandFailure) -> [EventEntry] {
-        try await ask { registry throws(RedisError) in
-            try await registry.entries(of: stream, start, count: count)
+        try await ask { farmRedis throws(RedisError) in
+            try await farmRedis.entries(of: stream, start, count: count)
         }
     }
 

@@ -140,16 +140,16 @@ import Transport
     }
 
     /// Sends a command to all coordinators at once.
-    func announce(_ command: CoordinatorMessage) async throws(CommandFailure) {
-        _ = try await ask { registry throws(RedisError) in
-            try await registry.announce(Array(command.text.utf8))
+    func announce(_ command: FarmMessage) async throws(CommandFailure) {
+        _ = try await ask { farmRedis throws(RedisError) in
+            try await farmRedis.announce(Array(command.text.utf8))
         }
     }
 
     /// The configured apps, and the apps that Redis knows because a coordinator has, or recently had, them in its
     /// configuration.
     func apps() async throws(CommandFailure) -> [String] {
-        let known = try await ask { registry throws(RedisError) in try await registry.apps() }
+        let known = try await ask { farmRedis throws(RedisError) in try await farmRedis.apps() }
         return Set(configuration.apps.map(\.name) + known).sorted()
     }
 
@@ -167,18 +167,18 @@ import Transport
 
     /// The hosts with the status that they report.
     func hosts() async throws(CommandFailure) -> [HostStatus] {
-        let lines = try await ask { registry throws(RedisError) in try await registry.hosts() }
+        let lines = try await ask { farmRedis throws(RedisError) in try await farmRedis.hosts() }
         return lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
     }
 
     /// The number of shards that Redis stores, or 0 when the farm has never run.
     func fixedShards() async throws(CommandFailure) -> Int {
-        try await ask { registry throws(RedisError) in try await registry.fixedShards() } ?? 0
+        try await ask { farmRedis throws(RedisError) in try await farmRedis.fixedShards() } ?? 0
     }
 
     /// The farm's number of shards.
     func shards() async throws(CommandFailure) -> Int {
-        try await ask { registry throws(RedisError) in try await registry.fixedShards() }
+        try await ask { farmRedis throws(RedisError) in try await farmRedis.fixedShards() }
             ?? configuration.shards
     }
 
@@ -202,7 +202,7 @@ import Transport
 
     /// Redis's clock as the time since 1970, in whole milliseconds.
     func clock() async throws(CommandFailure) -> Duration {
-        .milliseconds(try await ask { registry throws(RedisError) in try await registry.time() })
+        .milliseconds(try await ask { farmRedis throws(RedisError) in try await farmRedis.time() })
     }
 
     private static func settings(_ location: RedisLocation) throws(CommandFailure) -> RedisSettings {

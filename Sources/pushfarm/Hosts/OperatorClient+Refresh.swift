@@ -8,7 +8,7 @@ extension OperatorClient {
     /// - Parameter words: the command line.
     static func record(_ words: [String], _ client: FarmClient) async throws(CommandFailure) {
         let command = OperatorCommand(.refresh, words, host: nil)
-        _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
+        _ = try await client.ask { farmRedis throws(RedisError) in try await farmRedis.put(command) }
     }
 
     /// Tells every coordinator to apply a change that was just stored in Redis. The change is valid even if
@@ -33,8 +33,8 @@ extension FarmClient {
     /// - Parameter words: the command line.
     func note(_ words: [String], _ result: String) async throws(CommandFailure) {
         let now = try await clock().clampedMilliseconds
-        try await ask { registry throws(RedisError) in
-            try await registry.note(
+        try await ask { farmRedis throws(RedisError) in
+            try await farmRedis.note(
                 by: OperatorClient.issuer, verb: words.first ?? "", arguments: Array(words.dropFirst()),
                 text: result, at: now)
         }

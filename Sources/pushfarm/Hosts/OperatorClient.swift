@@ -69,7 +69,7 @@ import StoreProtocol
     }
 
     static func liveHosts(_ client: FarmClient) async throws(CommandFailure) -> [String] {
-        try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        try await client.ask { farmRedis throws(RedisError) in try await farmRedis.hosts() }
             .filter { $0.endsIn > .zero }.map(\.name)
     }
 
@@ -100,15 +100,15 @@ import StoreProtocol
             wakeUp.signal()
         }
         defer { watch.cancel() }
-        _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
+        _ = try await client.ask { farmRedis throws(RedisError) in try await farmRedis.put(command) }
         var outcome = Outcome(command: command, silent: hosts)
         var progress = TerminalLine(quiet: console.json)
         defer { progress.finish() }
         let start = ContinuousClock.now
         let limit = options.wait ? options.timeout?.duration ?? defaultTimeout : .seconds(5)
         while ContinuousClock.now < start + limit {
-            outcome.replies = try await client.ask { registry throws(RedisError) in
-                try await registry.replies(to: command.id)
+            outcome.replies = try await client.ask { farmRedis throws(RedisError) in
+                try await farmRedis.replies(to: command.id)
             }
             let enough = outcome.replies.filter { !options.wait || $0.isLast }.map(\.host)
             outcome.silent = hosts.filter { !enough.contains($0) }

@@ -61,7 +61,7 @@ struct ShardMove: Sendable {
         if options.dryRun { return outcome }
         for app in names {
             let name = Pins.name(app: app, shard: shard)
-            try await client.ask { registry throws(RedisError) in try await registry.desire(name, host) }
+            try await client.ask { farmRedis throws(RedisError) in try await farmRedis.desire(name, host) }
         }
         try await OperatorClient.record(
             ["shards", "move", "\(shard)", host ?? "auto"] + (apps?.flatMap { ["--app", $0] } ?? []), client)

@@ -14,7 +14,7 @@ struct ShardOwners: Sendable {
     {
         let shards = try await client.fixedShards()
         let owners = try await client.call(ReadOwners(), app)
-        let desired = try await client.ask { registry throws(RedisError) in try await registry.desired() }
+        let desired = try await client.ask { farmRedis throws(RedisError) in try await farmRedis.desired() }
         let now = try await client.clock()
         func owner(_ lease: LeaseID) -> String? {
             guard let token = owners.leases[lease],

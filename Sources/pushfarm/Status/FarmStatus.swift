@@ -20,19 +20,19 @@ struct FarmStatus: Sendable {
     ) async throws(CommandFailure) -> FarmStatus {
         let hosts = try await client.hosts()
         let shards = try await client.fixedShards()
-        let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
+        let info = try await client.ask { farmRedis throws(RedisError) in try await farmRedis.info() }
         var apps: [AppStatus] = []
         for app in try await client.apps() {
             apps.append(
                 try await AppStatus.read(app, shards: shards, from: client, countsJobs: countsJobs))
         }
         var status = FarmStatus(hosts: hosts, apps: apps, redis: info)
-        status.alerts = try await client.ask { registry throws(RedisError) in
-            try await registry.activeAlerts()
+        status.alerts = try await client.ask { farmRedis throws(RedisError) in
+            try await farmRedis.activeAlerts()
         }
         .sorted { ($1.level, $0.since) < ($0.level, $1.since) }
-        status.latest = try await client.ask { registry throws(RedisError) in
-            try await registry.latestAlerts(count: 10)
+        status.latest = try await client.ask { farmRedis throws(RedisError) in
+            try await farmRedis.latestAlerts(count: 10)
         }.map { AlertEntry($0) }
         status.at = Int64(clamping: try await client.clock() / .milliseconds(1))
         return status

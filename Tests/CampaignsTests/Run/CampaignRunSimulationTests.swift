@@ -250,7 +250,7 @@ struct CampaignSimulation {
         guard !campaign.schedule.stages.contains(where: { $0.gate == .resume }) else { return }
         var zones: [String: Int] = [:]
         for device in audience.devices { zones[device.zone, default: 0] += 1 }
-        let plan = try DeliveryPlan(
+        let plan = try CampaignPlan(
             PlanAudience(zones: zones), campaign.schedule, defaultZone: "UTC", zones: TestZones.rules,
             now: start)
         try BrokenInvariant.unless(

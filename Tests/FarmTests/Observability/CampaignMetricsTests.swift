@@ -29,7 +29,7 @@ import Testing
         let second = try await eventually("the campaigns and the devices are counted") {
             let scrape = try farm.scrape()
             return scrape.sum("pushfarm_devices", app) == 300
-                && scrape.sum("pushfarm_reachable_devices", app) == 300
+                && scrape.sum("pushfarm_alive_devices", app) == 300
                 && scrape.sum("pushfarm_campaigns", ["state": "running"]) == 1
                 && scrape.sum("pushfarm_campaign_devices_total", ["count": "accepted"]) >= 300
                 ? scrape : nil

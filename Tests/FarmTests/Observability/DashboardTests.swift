@@ -44,7 +44,7 @@ import Testing
         _ = try await farm.finished("one")
         let scrape = try await eventually("all metrics are there") {
             let scrape = try farm.scrape()
-            let hasAll = ["pushfarm_backlog_age_seconds", "pushfarm_reachable_devices"].allSatisfy {
+            let hasAll = ["pushfarm_backlog_age_seconds", "pushfarm_alive_devices"].allSatisfy {
                 scrape.kinds[$0] != nil
             }
             return hasAll ? scrape : nil

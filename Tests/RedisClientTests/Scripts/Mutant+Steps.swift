@@ -41,11 +41,12 @@ extension Mutant {
             .promoteDue, "moves nothing to the lists", "        call('RPUSH', list, id)\n",
             by: Seed(number: 2, profile: .poison)),
         Mutant(
-            .extendJob, "adds a step of an earlier process",
+            .storeCampaignStep, "adds a step of an earlier process",
             "if step ~= done + 1 or last[3] ~= 'running' then",
             "if last[3] ~= 'running' then", by: Seed(number: 1, profile: .campaigns)),
         Mutant(
-            .extendJob, "adds a step twice", "if step == done and last[2] == name then return { 0 } end",
+            .storeCampaignStep, "adds a step twice",
+            "if step == done and last[2] == name then return { 0 } end",
             "if step == done and last[2] == name then done = done - 1 end",
             by: Seed(number: 1, profile: .campaigns)),
         Mutant(

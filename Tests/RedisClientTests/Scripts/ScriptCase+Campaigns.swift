@@ -361,7 +361,7 @@ extension StoreFixture {
     }
 
     /// Returns a step whose pushes have content of the campaign `m`.
-    func mergedStep(ofLast step: Int) -> ExtendJob {
+    func mergedStep(ofLast step: Int) -> StoreCampaignStep {
         var request = campaignStep(1)
         var event = FarmEvent(.campaignSkipped)
         event.add("campaign", "c")
@@ -375,8 +375,8 @@ extension StoreFixture {
     }
 
     /// Returns a step of three pushes and of one device that cannot be sent to.
-    func campaignStep(_ step: Int, due: Int64 = 0, name: String? = nil) -> ExtendJob {
-        var request = ExtendJob(token: token, campaign: "c", step: step, name: name ?? "step \(step)")
+    func campaignStep(_ step: Int, due: Int64 = 0, name: String? = nil) -> StoreCampaignStep {
+        var request = StoreCampaignStep(token: token, campaign: "c", step: step, name: name ?? "step \(step)")
         request.fields = [("progress", "{\"step\":\(step)}")]
         request.counts = [("accepted:1", 3), ("unsendable:1", 1), ("audience:1", 4)]
         request.strings = [.init(key: "sent:c:1:00:0", bytes: [0, 1, 0, UInt8(step)])]
@@ -388,8 +388,8 @@ extension StoreFixture {
     }
 
     /// Returns a last step without pushes.
-    func campaignEnd(_ step: Int, _ ending: CampaignEnding) -> ExtendJob {
-        var request = ExtendJob(token: token, campaign: "c", step: step, name: "end")
+    func campaignEnd(_ step: Int, _ ending: CampaignEnding) -> StoreCampaignStep {
+        var request = StoreCampaignStep(token: token, campaign: "c", step: step, name: "end")
         request.ending = ending
         request.keep = 99
         return request

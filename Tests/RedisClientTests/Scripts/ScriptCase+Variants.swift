@@ -11,7 +11,7 @@ extension ScriptCase {
             return fixture.variantStep()
         },
         ScriptCase("counts devices of a variant for the series", again: .other("[0]")) { fixture in
-            try fixture.runCampaign(learns: "s")
+            try fixture.runCampaign(resultsSeries: "s")
             return fixture.variantStep()
         },
         ScriptCase("counts first rewards", again: .other("0")) { fixture in
@@ -24,7 +24,7 @@ extension ScriptCase {
                 ])
         },
         ScriptCase("counts first rewards for the series", again: .other("0")) { fixture in
-            try fixture.runCampaign(learns: "s")
+            try fixture.runCampaign(resultsSeries: "s")
             return MarkRewards(token: fixture.token, campaign: "c", chunks: [(0, 0, [reward(1)])])
         },
         ScriptCase("counts no second reward of a device", again: .other("0")) { fixture in
@@ -57,13 +57,13 @@ extension ScriptCase {
 }
 
 extension StoreFixture {
-    fileprivate func runCampaign(learns series: String) throws {
+    fileprivate func runCampaign(resultsSeries series: String) throws {
         try createCampaign(isDraft: false)
         _ = try perform(
-            ChangeCampaign.begin("c", token: token, name: "begin", fields: [("learns", series)]))
+            ChangeCampaign.begin("c", token: token, name: "begin", fields: [("results_series", series)]))
     }
 
-    fileprivate func variantStep() -> ExtendJob {
+    fileprivate func variantStep() -> StoreCampaignStep {
         var request = campaignStep(1)
         request.counts += [("pulls:a", 2), ("pulls:@holdout", 1)]
         request.strings.append(.init(key: "assigned:c:00:0", bytes: [0, 1, 1]))

@@ -16,7 +16,7 @@ final class SimulatedCampaignIntake {
         /// The bits of the campaign's devices.
         var sent: OrdinalBits
         /// The last step, if it got no reply, and the bits after it. The process repeats this step.
-        var plan: (request: ExtendJob, sent: OrdinalBits)?
+        var plan: (request: StoreCampaignStep, sent: OrdinalBits)?
     }
 
     init(_ simulation: Simulation) { self.simulation = simulation }
@@ -59,7 +59,7 @@ final class SimulatedCampaignIntake {
         case .done, .doneBefore: self.known[job.number] = request.ending == nil ? known : nil
         case .paused, .full, .mergedUnavailable: self.known[job.number] = nil
         case .cancelled:
-            var ending = ExtendJob(
+            var ending = StoreCampaignStep(
                 token: token, campaign: id, step: request.step, name: simulation.name("step"))
             ending.ending = .cancelled
             _ = try simulation.attempt(ending)
@@ -69,8 +69,8 @@ final class SimulatedCampaignIntake {
 
     private func plan(
         _ job: SimulatedJob, _ id: String, _ devices: [Int?], _ known: Known, _ token: FenceToken
-    ) -> (ExtendJob, OrdinalBits) {
-        var request = ExtendJob(
+    ) -> (StoreCampaignStep, OrdinalBits) {
+        var request = StoreCampaignStep(
             token: token, campaign: id, step: known.step + 1, name: simulation.name("step"))
         var sent = known.sent
         let next = devices.indices.filter { !sent.contains($0) }.prefix(1 + simulation.below(20))

@@ -171,7 +171,7 @@ struct PlanRefusalTests {
             window: window("05:00", "07:00"), spread: .evenly, repetition: repetition, cohorts: 64)
         let zones = Dictionary(uniqueKeysWithValues: (0..<33).map { ("Zone/\($0)", 100) })
         let refusal = #expect(throws: PlanRefusal.self) {
-            try DeliveryPlan(
+            try CampaignPlan(
                 PlanAudience(zones: zones), schedule, defaultZone: "UTC", zones: { _ in Zones["UTC"] },
                 now: utc("2026-11-26"))
         }

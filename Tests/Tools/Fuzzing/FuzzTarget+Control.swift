@@ -15,7 +15,7 @@ extension FuzzTarget {
         try check(OperatorCommand.self, bytes)
         try check(OperatorReply.self, bytes)
         try check(SuccessorMessage.self, bytes)
-        try check(SuccessionNotice.self, bytes)
+        try check(SuccessorNotice.self, bytes)
     }
 
     private static func check<Message: ControlMessage & Equatable & Sendable>(

@@ -33,7 +33,7 @@ extension FuzzTarget {
         Repair.self,
         NextJob.self, TakeInputs.self, FinishInputs.self, AwaitInput.self, PushInputs.self,
         CountInputs.self,
-        ChangeCampaign.self, ExtendJob.self, MarkDone.self, MarkRewards.self, ReadVariantNumbers.self,
+        ChangeCampaign.self, StoreCampaignStep.self, MarkDone.self, MarkRewards.self, ReadVariantNumbers.self,
         ReadCampaign.self, LatestCampaigns.self,
         ForgetCampaigns.self, ReadCapPeriods.self, StoreCapPeriods.self, ReadStrings.self, ExpireKey.self,
         ReadKeyType.self,
@@ -94,8 +94,8 @@ extension FuzzTarget {
         if case .limit(let rate) = DesiredRate(text) {
             try Violation.unless(DesiredRate.rates.contains(rate), "a rate of \(rate)")
         }
-        let command = CoordinatorMessage(text)
-        try Violation.unless(CoordinatorMessage(command.text) == command, "another command")
+        let command = FarmMessage(text)
+        try Violation.unless(FarmMessage(command.text) == command, "another command")
         let info = RedisInfo(text)
         _ = (info.maxMemory, info.version, info.isAppendOnly)
     }

@@ -27,7 +27,7 @@ package struct AudienceCells: Hashable, Sendable {
     package init(_ schedule: CampaignSchedule, salt: String, round: Int) {
         shares = round == 1 ? schedule.stages.dropLast().map(\.share) : []
         (stages, cohorts) = (shares.count + 1, schedule.cohorts)
-        seed = AudiencePlace.seed(ofSalt: salt)
+        seed = AudienceHash.seed(ofSalt: salt)
     }
 
     /// The number of cells.
@@ -40,7 +40,7 @@ package struct AudienceCells: Hashable, Sendable {
     package func cell(partition: Int, ordinal: Int) -> Cell {
         guard count > 1 else { return Cell(stage: 0, cohort: 0) }
         let bytes = UInt32(truncatingIfNeeded: partition << 24 | ordinal & 0xFF_FFFF).bigEndian
-        let place = withUnsafeBytes(of: bytes) { AudiencePlace(device: $0, seed: seed) }
+        let place = withUnsafeBytes(of: bytes) { AudienceHash(device: $0, seed: seed) }
         return Cell(
             stage: shares.firstIndex(where: place.isAmongFirst) ?? shares.count,
             cohort: place.cohort(of: cohorts))

@@ -66,7 +66,7 @@ extension Campaign {
     }
 }
 
-extension SendingWindow {
+extension CampaignWindow {
     /// The length of the window in milliseconds, on a day without a change of clocks.
     fileprivate var length: Int64 {
         let minutes = to.minutes - from.minutes

@@ -49,16 +49,16 @@ extension CampaignFields {
         return .at(UTCTime(seconds: seconds))
     }
 
-    private func window() throws(CampaignError) -> SendingWindow? {
+    private func window() throws(CampaignError) -> CampaignWindow? {
         guard let value = self[.window] else { return nil }
         let object = try FieldObject(
             value, path: "window.", names: ["from", "to", "zone"],
             mustBe: "an object such as {\"from\": \"05:00\", \"to\": \"07:00\", \"zone\": \"device\"}")
         let from = try Self.timeOfDay(object.required("from", path: "window."))
         let to = try Self.timeOfDay(object.required("to", path: "window."))
-        var zone = SendingWindow.Zone.device
+        var zone = CampaignWindow.Zone.device
         if let name = object["zone"], name.tree.text != "device" { zone = .named(try self.zone(name)) }
-        do throws(ScheduleError) { return try SendingWindow(from: from, to: to, zone: zone) } catch {
+        do throws(ScheduleError) { return try CampaignWindow(from: from, to: to, zone: zone) } catch {
             throw value.error("\"window\": \(error.reason)")
         }
     }

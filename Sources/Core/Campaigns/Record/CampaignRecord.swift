@@ -13,7 +13,9 @@ package struct CampaignRecord: Equatable, Sendable {
         case startsAt = "starts_at"
         case startedAt = "started_at"
         case finishedAt = "finished_at"
-        case reason, step, progress, list, rate, released, done, learns, learned
+        case reason, step, progress, list, rate, released, done
+        case resultsSeries = "results_series"
+        case skipsExplore = "skips_explore"
         case audienceEnds = "audience_ends"
         /// The share of failed pushes above which the farm pauses the campaign, 0 to 1.
         case stopAt = "stop_at"
@@ -62,9 +64,9 @@ package struct CampaignRecord: Equatable, Sendable {
     package let done: Int
 
     /// The series whose results the campaign's variants use and extend; nil for a campaign without variants or without a series.
-    package let learns: String?
+    package let resultsSeries: String?
     /// Whether the campaign explores no variants, because its series had enough results at the campaign's start.
-    package let isLearned: Bool
+    package let skipsExplore: Bool
     /// Up to which time the runs of a recurring campaign are handled; nil before the first decision.
     package let handledUntil: Int64?
     /// Nil before the first run of a recurring campaign.
@@ -100,8 +102,8 @@ package struct CampaignRecord: Equatable, Sendable {
         counts = CampaignCounts(
             fields: fields.lazy.map { ($0.key, String(decoding: $0.value, as: UTF8.self)) })
         done = number(.done)
-        learns = text(.learns)
-        isLearned = number(.learned) > 0
+        resultsSeries = text(.resultsSeries)
+        skipsExplore = number(.skipsExplore) > 0
         handledUntil = time(.handledUntil)
         lastRun = text(.run).flatMap { id in
             time(.runDue).map { LastRun(id: id, due: $0, isCreated: text(.runCreated) == id) }

@@ -1,4 +1,5 @@
-/// Computes how many streams one HTTP/2 connection may open now.
+/// Keeps the stream limits of one HTTP/2 connection: the gateway's limit, a reduced limit while the gateway is slow, and the stream
+/// ids that are left.
 ///
 /// A new limit of the gateway applies as soon as the connection has read the limit. Streams above a lowered limit may finish. The
 /// budget owns no connection and allocates nothing.

@@ -64,7 +64,7 @@ package struct CampaignSchedule: Hashable, Sendable {
     }
 
     package let start: Start
-    package let window: SendingWindow?
+    package let window: CampaignWindow?
     package let spread: Spread
     package let avoid: AvoidedMinutes
     /// Empty if the campaign has no stages. Otherwise the last stage's share is 1.
@@ -82,7 +82,7 @@ package struct CampaignSchedule: Hashable, Sendable {
     package static let longest: Int64 = 31 * 86_400_000
 
     package init(
-        start: Start = .now, window: SendingWindow? = nil, spread: Spread,
+        start: Start = .now, window: CampaignWindow? = nil, spread: Spread,
         avoid: AvoidedMinutes = .none, stages: [Stage] = [], repetition: Repetition? = nil, cohorts: Int = 1
     ) throws(ScheduleError) {
         try Self.check(spread, hasWindow: window != nil, repetition)
@@ -98,7 +98,7 @@ package struct CampaignSchedule: Hashable, Sendable {
 
     /// Creates a schedule from the parts of a checked schedule.
     init(
-        start: Start, window: SendingWindow?, unchecked spread: Spread, avoid: AvoidedMinutes,
+        start: Start, window: CampaignWindow?, unchecked spread: Spread, avoid: AvoidedMinutes,
         stages: [Stage],
         repetition: Repetition?, cohorts: Int
     ) {

@@ -104,7 +104,7 @@ package struct PlanGroups {
     }
 
     private func group(
-        _ window: SendingWindow, _ zone: TimeZoneRules, _ devices: Int
+        _ window: CampaignWindow, _ zone: TimeZoneRules, _ devices: Int
     ) throws(PlanRefusal) -> PlanGroup {
         let found =
             switch schedule.start {
@@ -124,7 +124,7 @@ package struct PlanGroups {
 
     /// Returns the rest of the window of one date; nil if nothing may be sent in the rest.
     private func timesOn(
-        _ date: CivilDate, of window: SendingWindow, _ zone: TimeZoneRules, _ devices: Int
+        _ date: CivilDate, of window: CampaignWindow, _ zone: TimeZoneRules, _ devices: Int
     ) throws(PlanRefusal) -> WindowTimes? {
         let times = window.times(on: date, in: zone)
         guard times.isEmpty || times.upperBound > now else {
@@ -137,7 +137,7 @@ package struct PlanGroups {
 
     /// Returns the first window, or the rest of an open window, in which the campaign may send.
     private func nextTimes(
-        of window: SendingWindow, _ zone: TimeZoneRules, after earliest: UTCTime
+        of window: CampaignWindow, _ zone: TimeZoneRules, after earliest: UTCTime
     ) -> WindowTimes? {
         // A window that began yesterday may end after midnight. A zone may skip one day when it moves across the
         // International Date Line.

@@ -14,7 +14,7 @@ package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case roundTooLong(pushes: Int, rate: Double, needed: Int64, every: Int64)
     /// Pushes that are spread evenly need a higher rate than the app may send. Rates are in pushes a second.
     case aboveRateLimit(peak: Double, limit: Double)
-    /// The plan would have more rows than ``DeliveryPlan/mostRows``.
+    /// The plan would have more rows than ``CampaignPlan/mostRows``.
     case tooManyRows(Int)
 
     /// The time that the pushes need, and the time that is available: in the window or, without a window, in the
@@ -75,7 +75,7 @@ package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .aboveRateLimit(let peak, let limit):
             "the plan needs \(PlanText.rate(peak)) pushes a second; the limit is \(PlanText.rate(limit))"
         case .tooManyRows(let count):
-            "zones, rounds, stages and cohorts make \(PlanText.number(count)) rows; a plan has at most \(PlanText.number(DeliveryPlan.mostRows))"
+            "zones, rounds, stages and cohorts make \(PlanText.number(count)) rows; a plan has at most \(PlanText.number(CampaignPlan.mostRows))"
         }
     }
 }

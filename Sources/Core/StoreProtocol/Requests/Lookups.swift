@@ -73,7 +73,7 @@ package struct FinishLookups: Request {
     ///   - counters: the new values of counters of the budget of background pushes, which expire.
     ///   - events: about pushes that the budget leaves out.
     package init(
-        token: FenceToken, step: Int, jobs: [Job], counters: [ExtendJob.StoredString] = [],
+        token: FenceToken, step: Int, jobs: [Job], counters: [StoreCampaignStep.StoredString] = [],
         events: [FarmEvent] = []
     ) {
         var words: [any CommandArgument] = [

@@ -23,8 +23,8 @@ package struct VariantDraw: Sendable {
             return sum
         }
         self.holdout = holdout
-        holdoutSeed = AudiencePlace.seed(ofSalt: "holdout:" + series)
-        variantSeed = AudiencePlace.seed(ofSalt: "variant:" + campaign)
+        holdoutSeed = AudienceHash.seed(ofSalt: "holdout:" + series)
+        variantSeed = AudienceHash.seed(ofSalt: "variant:" + campaign)
     }
 
     /// Returns what a device is assigned to.
@@ -35,8 +35,8 @@ package struct VariantDraw: Sendable {
         let device =
             UInt32(truncatingIfNeeded: partition) << 24 | UInt32(truncatingIfNeeded: ordinal) & 0xFF_FFFF
         return withUnsafeBytes(of: device.bigEndian) { bytes in
-            if AudiencePlace(device: bytes, seed: holdoutSeed).isAmongFirst(holdout) { return .holdout }
-            return .variant(variant(at: AudiencePlace(device: bytes, seed: variantSeed).fraction))
+            if AudienceHash(device: bytes, seed: holdoutSeed).isAmongFirst(holdout) { return .holdout }
+            return .variant(variant(at: AudienceHash(device: bytes, seed: variantSeed).fraction))
         }
     }
 

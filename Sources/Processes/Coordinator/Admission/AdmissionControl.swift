@@ -8,7 +8,7 @@ import StoreProtocol
 ///
 /// If several hosts have an app, each of these hosts updates the app's admission, and the repeated updates do no harm.
 @Loop final class AdmissionControl {
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let shards: Int
     private let log: Logger
     private var policy = AdmissionPolicy()
@@ -30,8 +30,8 @@ import StoreProtocol
     /// Milliseconds between two checks that Redis still has the functions for producers.
     private static let readingInterval: UInt64 = 10_000
 
-    init(_ registry: FarmRedis, shards: Int, log: Logger) {
-        (self.registry, self.shards, self.log) = (registry, shards, log)
+    init(_ farmRedis: FarmRedis, shards: Int, log: Logger) {
+        (self.farmRedis, self.shards, self.log) = (farmRedis, shards, log)
     }
 
     /// Makes the next update check the functions again, because Redis may lack the functions after a reconnect.
@@ -107,7 +107,7 @@ import StoreProtocol
 
     private func askMemory() async -> RedisInfo? {
         do throws(RedisError) {
-            let info = try await registry.memory()
+            let info = try await farmRedis.memory()
             isBlind = false
             return info
         } catch {
@@ -129,8 +129,8 @@ import StoreProtocol
         lastReading = now
         do throws(RedisError) {
             // A flushed Redis has lost the number of shards and the list of apps, so this call writes them again.
-            _ = try await registry.keepInitialised(shards: shards, apps: apps.map(\.name).sorted())
-            if try await registry.loadFunctions() { log.info("functions for producers loaded") }
+            _ = try await farmRedis.keepInitialised(shards: shards, apps: apps.map(\.name).sorted())
+            if try await farmRedis.loadFunctions() { log.info("functions for producers loaded") }
             hasFunctions = true
         } catch {
             // A refusal is logged once. After any error, the next check tries again.

@@ -59,7 +59,7 @@ struct AlertMessage: Equatable, Sendable {
 
 /// Writes alerts to Redis in the order in which they fired or cleared. Alerts are queued during a Redis outage.
 @Loop final class AlertLog {
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let host: String
     private let log: Logger
     /// Called after an alert of an app was written to Redis; reports the alert to the app's producers.
@@ -72,10 +72,10 @@ struct AlertMessage: Equatable, Sendable {
     private static let most = 1000
 
     init(
-        _ registry: FarmRedis, host: String, log: Logger,
+        _ farmRedis: FarmRedis, host: String, log: Logger,
         notifyApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
-        (self.registry, self.host, self.log, self.notifyApp) = (registry, host, log, notifyApp)
+        (self.farmRedis, self.host, self.log, self.notifyApp) = (farmRedis, host, log, notifyApp)
     }
 
     func write(_ message: AlertMessage) {
@@ -107,7 +107,7 @@ struct AlertMessage: Equatable, Sendable {
         let alert = FarmRedis.ActiveAlert(
             id: message.alert.id, level: message.level, since: message.since, text: message.text)
         do throws(RedisError) {
-            let isNew = try await registry.write(alert, isCleared: message.what == .cleared, sender: host)
+            let isNew = try await farmRedis.write(alert, isCleared: message.what == .cleared, sender: host)
             if isNew, case .app(let app) = message.alert.scope { notifyApp(app, FarmEvent(message)) }
             return true
         } catch {

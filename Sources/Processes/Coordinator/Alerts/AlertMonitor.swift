@@ -10,7 +10,7 @@ import Web
 /// Sends and records the alerts that ``AlertEvaluator`` fires or clears, for the scopes of this host.
 @Loop final class AlertMonitor {
     private(set) var evaluator: AlertEvaluator
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let host: String
     private let log: Logger
     private let command: AlertQueue
@@ -22,14 +22,14 @@ import Web
     private var isAdopting = false
 
     init(
-        _ settings: AlertSettings, host: String, registry: FarmRedis, log: Logger,
+        _ settings: AlertSettings, host: String, farmRedis: FarmRedis, log: Logger,
         notifyApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
-        (self.registry, self.host, self.log) = (registry, host, log)
+        (self.farmRedis, self.host, self.log) = (farmRedis, host, log)
         evaluator = AlertEvaluator(again: settings.again)
         command = AlertQueue("command", log: log)
         webhook = AlertQueue("webhook", log: log)
-        history = AlertLog(registry, host: host, log: log, notifyApp: notifyApp)
+        history = AlertLog(farmRedis, host: host, log: log, notifyApp: notifyApp)
         apply(settings)
     }
 
@@ -84,7 +84,7 @@ import Web
         Loop.task { [self] in
             defer { isAdopting = false }
             // After an error, the next call of ``evaluate(_:scopes:clock:)``, a second later, repeats the read.
-            guard let all = try? await registry.activeAlerts() else { return }
+            guard let all = try? await farmRedis.activeAlerts() else { return }
             for raised in all {
                 guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }
                 evaluator.adopt(alert, level: raised.level, text: raised.text, since: raised.since, at: .now)

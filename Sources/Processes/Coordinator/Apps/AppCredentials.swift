@@ -25,8 +25,8 @@ import StoreProtocol
     init(_ configuration: AppConfiguration, _ context: AppContext) {
         self.context = context
         rateLimit = AppRateLimit(context)
-        let registry = FarmRedis(connection: context.shared.redis)
-        files = CredentialFiles(configuration, registry: registry, log: context.log)
+        let farmRedis = FarmRedis(connection: context.shared.redis)
+        files = CredentialFiles(configuration, farmRedis: farmRedis, log: context.log)
         messageMaker = AppMessageMaker(files, rateLimit, context)
     }
 

@@ -40,7 +40,7 @@ import StoreProtocol
         var inFlight: [ShardQuarantine.Shard] = []
         // After the lifetime of a lease without a reply from Redis, this host no longer owns the shards, so it need not
         // know the answer.
-        let deadline = ContinuousClock.now + LeaseClock.lease
+        let deadline = ContinuousClock.now + SendDeadline.lease
         for portion in Self.portions(owned) {
             let request = ReadInFlightShards(worker: worker, shards: portion.map(\.number))
             do throws(StoreError) {

@@ -15,11 +15,11 @@ import Supervision
     /// were loaded before stay in use.
     private(set) var problem: String?
     private var stamps: FileStamps
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let log: Logger
 
-    init(_ configuration: AppConfiguration, registry: FarmRedis, log: Logger) {
-        (self.configuration, self.registry, self.log) = (configuration, registry, log)
+    init(_ configuration: AppConfiguration, farmRedis: FarmRedis, log: Logger) {
+        (self.configuration, self.farmRedis, self.log) = (configuration, farmRedis, log)
         stamps = FileStamps(configuration.files)
     }
 
@@ -64,7 +64,7 @@ import Supervision
             let gateway = configuration.gatewayEnvironment
             if tokens?.fingerprint != credentials.fingerprint || tokens?.gateway != gateway {
                 tokens = ProviderTokens(
-                    key, keyID: id, teamID: team, gateway: gateway, registry: registry, log: log)
+                    key, keyID: id, teamID: team, gateway: gateway, farmRedis: farmRedis, log: log)
             }
         } catch {
             problem = "\(error)"

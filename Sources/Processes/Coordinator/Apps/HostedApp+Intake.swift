@@ -38,7 +38,7 @@ extension HostedApp {
         var backoff = BackOff.redis
         // If Redis is unreachable for longer than a lease lasts, this host gives up: it no longer owns the intake, and
         // no job becomes a suspect.
-        let deadline = ContinuousClock.now + LeaseClock.lease
+        let deadline = ContinuousClock.now + SendDeadline.lease
         while let token = leases.machine.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
                 let request = RecordIntakeCrash(

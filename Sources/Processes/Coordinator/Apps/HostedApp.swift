@@ -57,7 +57,7 @@ import StoreProtocol
             return await reclaim.reclaim({ .allBut(shared.liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
-            FarmRedis(connection: shared.redis).send(CoordinatorMessage.leasesReleased(app: name).text)
+            FarmRedis(connection: shared.redis).send(FarmMessage.leasesReleased(app: name).text)
             releases.signal()
         }
     }

@@ -23,7 +23,7 @@ package import StoreProtocol
     let gateway: String
     private let key: SigningKey
     private let seal: ProviderTokenSeal
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let log: Logger
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
@@ -42,18 +42,18 @@ package import StoreProtocol
     private static let refusalLife = Duration.seconds(2 * 3600)
 
     package init(
-        _ key: SigningKey, keyID: String, teamID: String, gateway: String, registry: FarmRedis, log: Logger
+        _ key: SigningKey, keyID: String, teamID: String, gateway: String, farmRedis: FarmRedis, log: Logger
     ) {
         owner = ProviderTokenOwner(keyID: keyID, teamID: teamID, keyFingerprint: key.fingerprint)
         self.gateway = gateway
         self.key = key
         seal = ProviderTokenSeal(key, owner)
-        self.registry = registry
+        self.farmRedis = farmRedis
         self.log = log
     }
 
     /// Redis's time in seconds, because the clock of this host may be wrong.
-    private var now: Int64 { registry.connection.clock.seconds }
+    private var now: Int64 { farmRedis.connection.clock.seconds }
 
     /// Identifies the credentials without revealing them. Different credentials have different fingerprints.
     var fingerprint: String { owner.description }
@@ -91,7 +91,7 @@ package import StoreProtocol
 
     private func adoptShared() async -> Bool {
         // If Redis does not reply, this call finds no shared token. The next refresh reads Redis again.
-        guard let shared = try? await registry.providerToken(of: owner) else { return false }
+        guard let shared = try? await farmRedis.providerToken(of: owner) else { return false }
         return adopt(shared)
     }
 
@@ -106,7 +106,7 @@ package import StoreProtocol
     private func reportRefusal() async {
         guard let issuedAt = unreportedRefusal else { return }
         do throws(RedisError) {
-            try await registry.refuseProviderToken(
+            try await farmRedis.refuseProviderToken(
                 of: owner, issuedAt: issuedAt, by: gateway, lifetime: Self.refusalLife)
             if unreportedRefusal == issuedAt { unreportedRefusal = nil }
         } catch { warn(error) }
@@ -121,7 +121,7 @@ package import StoreProtocol
         await reportRefusal()
         askedAt = .now
         do throws(RedisError) {
-            guard let refused = try await registry.refusedProviderToken(of: owner, by: gateway) else {
+            guard let refused = try await farmRedis.refusedProviderToken(of: owner, by: gateway) else {
                 return
             }
             age.refuse(tokenOf: refused, now: now)
@@ -141,7 +141,7 @@ package import StoreProtocol
 
     private func renewAlone() async -> Renewal {
         var shared: [UInt8]?
-        do throws(RedisError) { shared = try await registry.providerToken(of: owner) } catch { warn(error) }
+        do throws(RedisError) { shared = try await farmRedis.providerToken(of: owner) } catch { warn(error) }
         await learnRefusal()
         if let shared, adopt(shared) { return .renewed }
         switch age.decide(now: now) {
@@ -160,7 +160,7 @@ package import StoreProtocol
         next.minted(at: time)
         let sealed = seal.seal(.init(issuedAt: time, renewedAt: next.renewedAt, token: token))
         do throws(RedisError) {
-            let reply = try await registry.swapProviderToken(
+            let reply = try await farmRedis.swapProviderToken(
                 of: owner, from: shared, to: sealed, lifetime: .seconds(3600))
             if case .stored(let other) = reply, adopt(other) { return .renewed }
         } catch { warn(error) }

@@ -9,7 +9,7 @@ import StoreProtocol
 /// them.
 @Loop final class UnknownApps {
     private unowned let context: HostContext
-    private lazy var search = InboxSearch(context.registry, log: context.log)
+    private lazy var search = InboxSearch(context.farmRedis, log: context.log)
     /// Apps that operators have removed from this host's configuration since the start, and that are not removed from
     /// Redis yet.
     private var removedApps: Set<String> = []
@@ -50,7 +50,7 @@ import StoreProtocol
     func forgetApps() async {
         guard context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
-            let others = try await context.registry.hosts().filter { $0.name != context.host }
+            let others = try await context.farmRedis.hosts().filter { $0.name != context.host }
             let own = context.configuration.apps.map(\.name)
             let served = Set(others.flatMap(\.apps)).union(own)
             removedApps.subtract(own)
@@ -60,7 +60,7 @@ import StoreProtocol
                 if await forget(name, after: .zero) == false { removedApps.remove(name) }
             }
             guard context.registration.isFirstHost else { return }
-            for name in try await context.registry.apps() where !served.contains(name) {
+            for name in try await context.farmRedis.apps() where !served.contains(name) {
                 _ = await forget(name, after: Self.silence)
             }
         } catch {
@@ -83,7 +83,7 @@ import StoreProtocol
 
 /// Searches for inboxes of apps that no host has configured. Each second, the search scans a part of Redis's keys.
 @Loop final class InboxSearch {
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let log: Logger
     private var inboxes = StrayInboxes()
     private var cursor = "0"
@@ -96,7 +96,7 @@ import StoreProtocol
     /// right to scan.
     private static let pause = Duration.seconds(60)
 
-    init(_ registry: FarmRedis, log: Logger) { (self.registry, self.log) = (registry, log) }
+    init(_ farmRedis: FarmRedis, log: Logger) { (self.farmRedis, self.log) = (farmRedis, log) }
 
     /// The inboxes that contain jobs and were first found at least ten seconds ago.
     var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }
@@ -111,11 +111,11 @@ import StoreProtocol
     func search(configured: Set<String>) async {
         if let nextSearch, nextSearch > .now { return }
         do throws(RedisError) {
-            let page = try await registry.inboxes(from: cursor, count: Self.keys)
+            let page = try await farmRedis.inboxes(from: cursor, count: Self.keys)
             cursor = page.next
             inboxes.observe(page.names, configured: configured, at: .now)
             for name in inboxes.names {
-                inboxes.count(name, jobs: try await registry.inboxLength(name))
+                inboxes.count(name, jobs: try await farmRedis.inboxLength(name))
             }
             nextSearch = nil
         } catch {

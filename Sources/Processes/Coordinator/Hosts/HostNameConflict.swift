@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// Detects whether another live coordinator uses this host's name.
 ///
-/// An existing registry entry is no proof: a crashed coordinator's entry stays for some seconds, and a Redis that
+/// An existing heartbeat entry is no proof: a crashed coordinator's entry stays for some seconds, and a Redis that
 /// lost its latest writes may show an entry that was already removed. Only an entry that is renewed proves that a
 /// coordinator is live.
 struct HostNameConflict {
@@ -15,7 +15,7 @@ struct HostNameConflict {
         case lost
     }
 
-    /// When the other process's registry entry expires, in Redis's milliseconds.
+    /// When the other process's heartbeat entry expires, in Redis's milliseconds.
     private var end: Int64?
 
     mutating func observe(_ reply: Heartbeat.Reply) -> Observation {

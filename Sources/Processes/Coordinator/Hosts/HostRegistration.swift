@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// This host's entry in the farm's registry: claims the host's name, writes heartbeats, and observes the other hosts.
+/// This host's entry in the hosts hash: claims the host's name, writes heartbeats, and observes the other hosts.
 @Loop final class HostRegistration {
     private unowned let context: HostContext
     /// How long a host counts as live without a heartbeat. Leases last longer. So, when a failed host's leases expire, the other
@@ -29,7 +29,7 @@ import StoreProtocol
     /// does.
     var isFirstHost: Bool { membership.hosts.first?.name == context.host }
 
-    /// Whether the registry, which the other hosts read, shows capacity 0 for this host.
+    /// Whether the hosts hash, which the other hosts read, shows capacity 0 for this host.
     var isKnownQuiet: Bool { membership.hosts.contains { $0.name == context.host && $0.capacity == 0 } }
 
     /// Live hosts that can take over this host's shards.
@@ -91,8 +91,8 @@ import StoreProtocol
         context.scaling.evaluate()
     }
 
-    /// Makes the other hosts read the registry, because this host starts, stops, or changes what it serves.
-    func announceChange() { context.registry.send(CoordinatorMessage.hosts.text) }
+    /// Makes the other hosts read the hosts hash, because this host starts, stops, or changes what it serves.
+    func announceChange() { context.farmRedis.send(FarmMessage.hosts.text) }
 
     func sendHeartbeatAndAnnounce() async {
         await sendHeartbeat()
@@ -100,7 +100,7 @@ import StoreProtocol
     }
 
     private func writeHeartbeat() async throws(RedisError) -> Heartbeat.Reply {
-        try await context.registry.heartbeat(
+        try await context.farmRedis.heartbeat(
             context.status.heartbeat, predecessor: predecessor, lifetime: Self.heartbeatLifetime)
     }
 
@@ -124,12 +124,12 @@ import StoreProtocol
         }
     }
 
-    /// Removes this host's registry entry during an orderly shutdown.
+    /// Removes this host's heartbeat entry during an orderly shutdown.
     func leave() async {
-        context.lifecycle.leaveRegistry()
+        context.lifecycle.leaveHosts()
         // If this call fails, the entry expires.
-        try? await context.registry.leave(host: context.host, nonce: context.nonce)
-        context.registry.send(CoordinatorMessage.hostLeft(host: context.host).text)
+        try? await context.farmRedis.leave(host: context.host, nonce: context.nonce)
+        context.farmRedis.send(FarmMessage.hostLeft(host: context.host).text)
     }
 
     // MARK: Other hosts

@@ -33,7 +33,7 @@ import StoreProtocol
     private func receive(_ message: [UInt8], on channel: [UInt8]) {
         let text = String(decoding: message, as: UTF8.self)
         if channel.elementsEqual(FarmKeys.coordinators.utf8) {
-            carryOut(CoordinatorMessage(text))
+            carryOut(FarmMessage(text))
         } else if let app = context.apps.all.first(where: { $0.store.keys.wakeUps == channel }) {
             if text == "pauses" { return app.refreshSoon() }
             if !context.wakeUps.note(text, of: app.name) {
@@ -45,7 +45,7 @@ import StoreProtocol
     }
 
     /// Carries out a command that another host or an operator has announced.
-    private func carryOut(_ command: CoordinatorMessage) {
+    private func carryOut(_ command: FarmMessage) {
         switch command {
         case .hosts: context.registration.heartbeatSoon()
         case .hostLeft(let host): context.registration.hostLeft(host)

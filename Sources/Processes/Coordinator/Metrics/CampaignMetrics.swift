@@ -44,9 +44,9 @@ import StoreProtocol
         if let stored = devices.stored {
             page.add("pushfarm_devices", "Stored devices.", stored, labels)
         }
-        if let reachable = devices.reachable {
+        if let alive = devices.alive {
             page.add(
-                "pushfarm_reachable_devices", "Stored devices that can get pushes.", reachable, labels)
+                "pushfarm_alive_devices", "Stored devices that can get pushes.", alive, labels)
         }
         let applied = devices.inputs - min(devices.inputs, devices.refused)
         for (result, count) in [("applied", applied), ("refused", devices.refused)] {

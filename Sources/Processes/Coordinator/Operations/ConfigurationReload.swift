@@ -112,7 +112,7 @@ import StoreProtocol
             }
         }
         if !differences.added.isEmpty || !differences.removed.isEmpty { context.listener.subscribe() }
-        do throws(RedisError) { try await context.registry.addApps(next.apps.map(\.name)) } catch {
+        do throws(RedisError) { try await context.farmRedis.addApps(next.apps.map(\.name)) } catch {
             context.log.warning("cannot register the apps in Redis", error: error)
         }
         for name in differences.added { context.apps.introduceToWorkers(name) }

@@ -14,7 +14,7 @@ import StoreProtocol
     /// Reads the desired state and applies it.
     func apply() async {
         let desired: [String: String]
-        do throws(RedisError) { desired = try await context.registry.desired() } catch {
+        do throws(RedisError) { desired = try await context.farmRedis.desired() } catch {
             return context.log.debug("cannot read the desired state", error: error)
         }
         followPins(desired)
@@ -39,7 +39,7 @@ import StoreProtocol
 
     private func store(_ name: String, _ value: String?) async -> Bool {
         do throws(RedisError) {
-            try await context.registry.desire(name, value)
+            try await context.farmRedis.desire(name, value)
             return true
         } catch {
             context.log.warning(

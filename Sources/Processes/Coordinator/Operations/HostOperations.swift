@@ -6,7 +6,7 @@ import PushModel
 @Loop final class HostOperations {
     private unowned let context: HostContext
     private lazy var consumer = OperationConsumer(
-        context.registry, host: context.host, log: context.log, changes: context.changes
+        context.farmRedis, host: context.host, log: context.log, changes: context.changes
     ) { [unowned self] command, operation async throws(OperationRefusal) in
         try await carryOut(command, operation)
     }
@@ -36,7 +36,7 @@ import PushModel
 
     // MARK: Verbs
 
-    /// Carries out a command. The host's registry entry shows the effect of the command before the reply is sent.
+    /// Carries out a command. The host's heartbeat entry shows the effect of the command before the reply is sent.
     private func carryOut(
         _ command: OperatorCommand, _ operation: RunningCommand
     ) async throws(OperationRefusal) -> String {

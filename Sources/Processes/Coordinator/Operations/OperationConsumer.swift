@@ -9,7 +9,7 @@ import StoreProtocol
 /// Before the host runs a command from Redis, it claims the command's id in Redis. So the host runs the command only
 /// once, even if it reads the command twice or its successor reads the command again.
 @Loop final class OperationConsumer {
-    private let registry: FarmRedis
+    private let farmRedis: FarmRedis
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, RunningCommand) async throws(OperationRefusal) -> String
@@ -25,10 +25,10 @@ import StoreProtocol
     static let most = 64
 
     init(
-        _ registry: FarmRedis, host: String, log: Logger, changes: AsyncCondition = AsyncCondition(),
+        _ farmRedis: FarmRedis, host: String, log: Logger, changes: AsyncCondition = AsyncCondition(),
         carryOut: @escaping @Loop (OperatorCommand, RunningCommand) async throws(OperationRefusal) -> String
     ) {
-        (self.registry, self.host, self.log) = (registry, host, log)
+        (self.farmRedis, self.host, self.log) = (farmRedis, host, log)
         (self.changes, self.carryOut) = (changes, carryOut)
     }
 
@@ -53,7 +53,7 @@ import StoreProtocol
         var start: String
         if let position { start = position } else { start = try await firstPosition() }
         while true {
-            let some = try await registry.operations(after: start, count: 100)
+            let some = try await farmRedis.operations(after: start, count: 100)
             for operation in some {
                 start = operation.position
                 if let command = operation.command, command.host == nil || command.host == host {
@@ -68,14 +68,14 @@ import StoreProtocol
 
     /// The position after which the first read starts. The commands before this position are too old to be started.
     private func firstPosition() async throws(RedisError) -> String {
-        let now = try await registry.time()
+        let now = try await farmRedis.time()
         return "\(now - Int64(FarmRedis.operationLife.milliseconds))-0"
     }
 
     private func handle(_ command: OperatorCommand) async throws(RedisError) {
-        guard case .granted = try await registry.claim(command, host: host) else { return }
-        begin(command) { [registry, log] reply in
-            do throws(RedisError) { try await registry.storeReply(reply, to: command.id) } catch {
+        guard case .granted = try await farmRedis.claim(command, host: host) else { return }
+        begin(command) { [farmRedis, log] reply in
+            do throws(RedisError) { try await farmRedis.storeReply(reply, to: command.id) } catch {
                 log.warning("cannot reply to an operator", error: error, metadata: ["id": "\(command.id)"])
             }
         }

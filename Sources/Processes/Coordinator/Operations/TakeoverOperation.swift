@@ -47,7 +47,7 @@ import StoreProtocol
         do {
             let owners = try await app.store.perform(ReadOwners())
             guard let token = owners.leases[.shard(shard)] else { return (nil, .zero) }
-            let now = try await context.registry.time()
+            let now = try await context.farmRedis.time()
             return (token.host, .milliseconds((owners.leaseEnds[token.nonce] ?? 0) - now))
         } catch {
             throw OperationRefusal("Redis: \(error)")

@@ -136,7 +136,7 @@ import Supervision
     }
 
     private func giveUpHostName(to successor: Successor) async throws(OperationRefusal) {
-        // After this call, only the successor may write the host's registry entry.
+        // After this call, only the successor may write the host's heartbeat entry.
         lifecycle.giveUpHostName()
         context.metrics.close()
         successor.send(.hostClaim(nonce: context.nonce))

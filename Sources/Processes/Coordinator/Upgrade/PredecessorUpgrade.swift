@@ -6,7 +6,7 @@ import Supervision
 @Loop final class PredecessorUpgrade {
     private unowned let context: HostContext
     /// The control channel to the predecessor; nil when the predecessor has exited.
-    private var link: ControlLink<SuccessionNotice, SuccessorMessage>?
+    private var link: ControlLink<SuccessorNotice, SuccessorMessage>?
     private var message: SuccessorMessage?
     private var hasPredecessorEnded = false
 
@@ -23,7 +23,7 @@ import Supervision
         switch message {
         case .hostClaim(let nonce):
             // The predecessor's children have ended, and the predecessor has exited or will exit soon. So this process
-            // need not wait, and replaces the predecessor's registry entry at once.
+            // need not wait, and replaces the predecessor's heartbeat entry at once.
             context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("this coordinator took over from its predecessor")
@@ -52,8 +52,8 @@ import Supervision
             && context.fleet.intake?.child.state == .ready
     }
 
-    private func connect() -> ControlLink<SuccessionNotice, SuccessorMessage> {
-        let link = ControlLink<SuccessionNotice, SuccessorMessage>(
+    private func connect() -> ControlLink<SuccessorNotice, SuccessorMessage> {
+        let link = ControlLink<SuccessorNotice, SuccessorMessage>(
             descriptor: ControlDescriptor.child, peer: "predecessor")
         link.onMessage = { [unowned self] message in
             self.message = message

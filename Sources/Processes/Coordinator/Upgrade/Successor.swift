@@ -9,7 +9,7 @@ import Supervision
     private(set) var isNameClaimed = false
     private(set) var hasEnded = false
     private(set) var how = ""
-    private let link: ControlLink<SuccessorMessage, SuccessionNotice>
+    private let link: ControlLink<SuccessorMessage, SuccessorNotice>
     private var process: ChildProcess?
     /// Called when the successor's state has changed.
     private let changed: @Loop () -> Void

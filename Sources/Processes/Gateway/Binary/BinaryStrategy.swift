@@ -15,7 +15,8 @@ import Transport
     }
 
     func connect(
-        _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
+        _ stream: ByteStream, by plan: GatewaySettings, in pool: ConnectionPool,
+        for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
         // The dial may have begun because another connection was expected to end. If that connection is still open, the
         // new connection would exceed the limit.

@@ -1,8 +1,8 @@
 import APNs
 import FarmPolicy
 
-/// Computes how many streams one connection may open now. The number depends on the gateway's stream limit, refusals
-/// and responses.
+/// Decides whether one connection may open another stream now. Combines the limits of ``StreamBudget`` with the waiting times after
+/// refused streams and with the progress of responses.
 struct StreamControl: ~Copyable {
     private(set) var budget: StreamBudget
     private(set) var refusals: RefusedStreams

@@ -19,7 +19,8 @@ import Transport
     init(_ makeConnection: @escaping MakeConnection) { self.makeConnection = makeConnection }
 
     func connect(
-        _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
+        _ stream: ByteStream, by plan: GatewaySettings, in pool: ConnectionPool,
+        for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
         let settings = StreamSettings(
             authority: plan.authority, providerToken: plan.providerToken, generation: plan.generation,

@@ -29,7 +29,7 @@ import Transport
             setWanted(wanted)
         }
     }
-    private var plan: GatewayPlan?
+    private var plan: GatewaySettings?
     private var strategy: (any ConnectionStrategy)?
     private weak var owner: (any Owner)?
     private lazy var schedule = DialSchedule { [unowned self] in owner?.dialPauseEnded() }
@@ -76,7 +76,7 @@ import Transport
     // MARK: Following the plan
 
     /// Uses `plan` for connections that are opened from now on, and retires connections of an older plan.
-    package func apply(_ plan: GatewayPlan?) {
+    package func apply(_ plan: GatewaySettings?) {
         self.plan = plan
         strategy = plan?.wire.makeStrategy()
         _ = strategy?.setMixed(isMixed)
@@ -247,7 +247,7 @@ import Transport
         return hasChanged
     }
 
-    private func dialEnded(_ result: Result<ByteStream, TransportError>, by plan: GatewayPlan) {
+    private func dialEnded(_ result: Result<ByteStream, TransportError>, by plan: GatewaySettings) {
         switch result {
         case .success(let stream):
             guard let owner else { return stream.close() }
@@ -259,7 +259,7 @@ import Transport
         }
     }
 
-    private func adopt(_ stream: ByteStream, by plan: GatewayPlan, for owner: any Owner) {
+    private func adopt(_ stream: ByteStream, by plan: GatewaySettings, for owner: any Owner) {
         if let chosen = stream.applicationProtocol, chosen != plan.wire.applicationProtocol {
             stream.close()
             let wanted = plan.wire.applicationProtocol ?? "none"

@@ -10,7 +10,8 @@ import Transport
     ///
     /// - Returns: the connection; nil if the pool already has enough connections.
     func connect(
-        _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
+        _ stream: ByteStream, by plan: GatewaySettings, in pool: ConnectionPool,
+        for listener: any GatewayListener
     ) -> (any GatewayConnection)?
     /// Notes that a connection was added to the pool.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener)

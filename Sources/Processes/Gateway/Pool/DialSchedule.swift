@@ -52,7 +52,7 @@ import FarmPolicy
     }
 
     /// Starts again with the dial rate and the delays of a new plan. `connections` are the connections of older plans.
-    func apply(_ plan: GatewayPlan?, outdated connections: [any GatewayConnection]) {
+    func apply(_ plan: GatewaySettings?, outdated connections: [any GatewayConnection]) {
         if let plan {
             rate.change(
                 connections: plan.connections, life: plan.wire.shortestLife,

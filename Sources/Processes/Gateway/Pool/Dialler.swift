@@ -24,7 +24,9 @@ import Transport
     }
 
     /// Dials in a new task, and calls `ended` with the result if the dial was not dropped before.
-    func dial(_ plan: GatewayPlan, then ended: @escaping @Loop (Result<ByteStream, TransportError>) -> Void) {
+    func dial(
+        _ plan: GatewaySettings, then ended: @escaping @Loop (Result<ByteStream, TransportError>) -> Void
+    ) {
         inProgress += 1
         let epoch = epoch
         Loop.task {
@@ -38,7 +40,7 @@ import Transport
         }
     }
 
-    private func connect(_ plan: GatewayPlan) async -> Result<ByteStream, TransportError> {
+    private func connect(_ plan: GatewaySettings) async -> Result<ByteStream, TransportError> {
         begun += 1
         let dial = Dial(
             .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,

@@ -88,8 +88,8 @@ import StoreProtocol
     private func learningFields() async throws(StoreError) -> [ChangeCampaign.Field] {
         guard let variants = campaign.variants, let series = campaign.series else { return [] }
         let earlier = try await VariantStep.results(of: variants, id: id, series: series, services)
-        return [(CampaignRecord.Field.learns.rawValue, series)]
-            + (variants.isKnown(from: earlier) ? [(CampaignRecord.Field.learned.rawValue, "1")] : [])
+        return [(CampaignRecord.Field.resultsSeries.rawValue, series)]
+            + (variants.isKnown(from: earlier) ? [(CampaignRecord.Field.skipsExplore.rawValue, "1")] : [])
     }
 
     static func wait(until time: UTCTime, from now: UTCTime) -> Duration {
@@ -113,7 +113,7 @@ import StoreProtocol
         let withoutZone = max(0, counts[0] - byZone.values.reduce(0, +))
         let rateLimit = try await services.rateLimit()
         do throws(PlanRefusal) {
-            _ = try DeliveryPlan(
+            _ = try CampaignPlan(
                 PlanAudience(zones: byZone, withoutZone: withoutZone), campaign.schedule,
                 defaultZone: campaign.defaultZone, zones: services.zones.find, now: now, rateLimit: rateLimit)
             return nil

@@ -39,13 +39,13 @@ import StoreProtocol
         let sent: CampaignSent
         let batches: [Split.NewBatch]
         /// The strings to store with the step: the chunk's bits, counts of caps, and assignments of variants.
-        let strings: [ExtendJob.StoredString]
+        let strings: [StoreCampaignStep.StoredString]
         /// Further counts to add to the campaign's record.
         let counts: [(name: String, number: Int)]
         /// Why the first of the unsendable devices got no push; nil if there is none.
         let fault: String?
         /// The changes of the campaigns whose content the pushes contain.
-        let merged: [(campaign: RunningCampaign, request: ExtendJob.Merged, run: CampaignRun)]
+        let merged: [(campaign: RunningCampaign, request: StoreCampaignStep.Merged, run: CampaignRun)]
     }
 
     /// The devices that the step chose.
@@ -104,7 +104,7 @@ import StoreProtocol
             merge = found
         }
         guard let found = try await devices(choice.ordinals, of: chunk) else { return .listRemoved }
-        let reader = StepLimitsReader(
+        let reader = AudienceLimitsReader(
             services: services, campaign: campaign, isFallback: send.isFallback)
         var limits: AppliedLimits?
         switch try await reader.read(found.map(\.zone), of: chunk) {

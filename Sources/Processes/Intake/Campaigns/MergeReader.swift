@@ -93,9 +93,9 @@ extension MergeReader.Found {
     /// What a step stores for merged pushes.
     struct Stored {
         /// The bits of the devices.
-        var strings: [ExtendJob.StoredString] = []
+        var strings: [StoreCampaignStep.StoredString] = []
         /// The other campaigns, with their changes and the runs after them.
-        var campaigns: [(campaign: RunningCampaign, request: ExtendJob.Merged, run: CampaignRun)] = []
+        var campaigns: [(campaign: RunningCampaign, request: StoreCampaignStep.Merged, run: CampaignRun)] = []
     }
 
     /// - Parameter ordinals: the devices whose push is accepted.
@@ -124,7 +124,7 @@ extension MergeReader.Found {
         }
         stored.campaigns = runs.map { number, run in
             let peer = peers[number]
-            let request = ExtendJob.Merged(
+            let request = StoreCampaignStep.Merged(
                 campaign: peer.campaign.id, step: peer.step,
                 fields: [
                     CampaignRecord.Field.progress.rawValue: String(decoding: run.progress.json, as: UTF8.self)

@@ -1,4 +1,5 @@
 import Campaigns
+import ControlChannel
 import EventLoop
 import Logging
 import PushModel
@@ -28,6 +29,7 @@ import StoreProtocol
     private var phase = Phase.scheduled
     private let audience: AudienceLoader
     private let starting: CampaignStart
+    private let lateness: LatenessCheck
     /// Returns the campaigns of a merge group that run now.
     private let peers: @Loop (String) -> [RunningCampaign]
 
@@ -47,6 +49,7 @@ import StoreProtocol
             .divided(by: TimeFactor.current)
         audience = AudienceLoader(campaign, services, log: log)
         starting = CampaignStart(services, id, campaign)
+        lateness = LatenessCheck(id, services, isRunning: record.state == .running)
     }
 
     var isRunning: Bool { record.state == .running }
@@ -61,8 +64,11 @@ import StoreProtocol
     // MARK: Changes
 
     func update(_ record: CampaignRecord) {
+        if let running {
+            if record.rate != self.record.rate { lateness.restart() }
+            running.update(record)
+        }
         self.record = record
-        running?.update(record)
     }
 
     func resume() { running?.resume() }
@@ -72,13 +78,31 @@ import StoreProtocol
         case .over: return
         case .scheduled where record.state != .running: try await end(.cancelled, reason: "")
         case .scheduled:
-            _ = try await services.perform(ExtendJob.cancelling(id, step: record.step + 1, services))
+            _ = try await services.perform(StoreCampaignStep.cancelling(id, step: record.step + 1, services))
             phase = .over
         case .running(let running):
             try await running.cancel()
             phase = .over
         }
         log.notice("campaign cancelled")
+    }
+
+    // MARK: Forecast
+
+    var forecast: CampaignForecast.Verdict { lateness.verdict }
+
+    func describe(in line: inout IntakeNotice.Heartbeat.Campaign) {
+        line.total = UInt64(clamping: running?.handled ?? record.counts.handled)
+        if let running {
+            line.add(running.progress, isPaused: isPaused, at: services.now)
+        } else {
+            line.next = starting.firstPush.map { UInt64(clamping: $0.milliseconds) }
+        }
+    }
+
+    func observe() async throws(StoreError) {
+        guard let running else { return }
+        if isPaused { lateness.pause() } else { try await lateness.check(running.remainingWork) }
     }
 
     // MARK: Actions
@@ -140,10 +164,11 @@ import StoreProtocol
     }
 }
 
-extension ExtendJob {
+extension StoreCampaignStep {
     /// The last step of a campaign that was cancelled.
-    @Loop static func cancelling(_ id: String, step: Int, _ services: CampaignServices) -> ExtendJob {
-        var request = ExtendJob(token: services.token, campaign: id, step: step, name: services.uniqueName())
+    @Loop static func cancelling(_ id: String, step: Int, _ services: CampaignServices) -> StoreCampaignStep {
+        var request = StoreCampaignStep(
+            token: services.token, campaign: id, step: step, name: services.uniqueName())
         (request.ending, request.keep) = (.cancelled, services.keepSeconds)
         return request
     }

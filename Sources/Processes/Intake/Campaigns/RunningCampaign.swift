@@ -50,7 +50,7 @@ import StoreProtocol
         (self.id, self.record, self.services, self.log) = (id, record, services, log)
         (self.loader, self.peers) = (loader, peers)
         // If the series has enough results at the start, the campaign explores no variants.
-        self.campaign = record.isLearned ? campaign.withoutExploration() : campaign
+        self.campaign = record.skipsExplore ? campaign.withoutExploration() : campaign
         attributes = campaign.attributes
         step = record.step
         skipped = SkippedDevices(campaign: id)
@@ -78,7 +78,7 @@ import StoreProtocol
 
     /// Stores that the campaign was cancelled.
     func cancel() async throws(StoreError) {
-        _ = try await services.perform(ExtendJob.cancelling(id, step: step + 1, services))
+        _ = try await services.perform(StoreCampaignStep.cancelling(id, step: step + 1, services))
     }
 
     // MARK: Progress
@@ -139,7 +139,8 @@ import StoreProtocol
         var run = run
         let preparation = CampaignStep(
             services: services, id: id, campaign: campaign, limits: record.audienceEnds, audience: audience,
-            attributes: attributes, step: step + 1, series: record.learns, merging: try await merging())
+            attributes: attributes, step: step + 1, series: record.resultsSeries, merging: try await merging()
+        )
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
             try await preparation.prepare(
                 send, members: run.groups[send.group].members,
@@ -180,8 +181,8 @@ import StoreProtocol
     // MARK: Steps
 
     /// A step that stores the run and its counts.
-    private func stepRequest(_ run: CampaignRun) -> ExtendJob {
-        var request = ExtendJob(
+    private func stepRequest(_ run: CampaignRun) -> StoreCampaignStep {
+        var request = StoreCampaignStep(
             token: services.token, campaign: id, step: step + 1, name: services.uniqueName())
         request.fields = [
             (CampaignRecord.Field.progress.rawValue, String(decoding: run.progress.json, as: UTF8.self))
@@ -195,7 +196,8 @@ import StoreProtocol
     ///
     /// - Parameter merged: the runs of the campaigns whose content the step's pushes contain, as the step stores them.
     private func store(
-        _ run: CampaignRun, _ request: ExtendJob, merged: [(campaign: RunningCampaign, run: CampaignRun)] = []
+        _ run: CampaignRun, _ request: StoreCampaignStep,
+        merged: [(campaign: RunningCampaign, run: CampaignRun)] = []
     ) async throws(StoreError) -> Progress {
         switch try await services.perform(request) {
         case .done(_, let nextDue):

@@ -67,7 +67,7 @@ struct StepPushes {
     private let isFallback: Bool
     private let expiry: UTCTime?
     private let merged: MergedPayloads?
-    private var packer: StepPacker
+    private var packer: CampaignStepPacker
 
     /// Packs pushes to as many of the devices as fit into a step.
     ///
@@ -82,7 +82,7 @@ struct StepPushes {
     ) {
         job = CampaignJob(campaign, id: id)
         (self.rules, self.isFallback, self.expiry, self.merged) = (rules, isFallback, expiry, merged)
-        packer = StepPacker(id: id, shards: rules.shards, limits: rules.steps)
+        packer = CampaignStepPacker(id: id, shards: rules.shards, limits: rules.steps)
         var pushes: [(place: Int, device: CampaignDevice)] = []
         for (place, device) in devices.enumerated() {
             if case .push(let device) = device { pushes.append((place, device)) }

@@ -19,7 +19,7 @@ import StoreProtocol
     /// The number of stored devices; nil before the first count.
     private(set) var stored: Int?
     /// The number of stored devices that can get pushes; nil before the first count.
-    private(set) var reachable: Int?
+    private(set) var alive: Int?
 
     /// - Parameter registry: the connection to the Redis with the app's registry.
     init(_ context: IntakeContext, app: String, registry: RedisConnection) {
@@ -55,7 +55,7 @@ import StoreProtocol
     /// Counts the devices in another Redis from now on.
     func use(_ registry: RedisConnection) {
         guard registry !== self.registry else { return }
-        (self.registry, stored, reachable) = (registry, nil, nil)
+        (self.registry, stored, alive) = (registry, nil, nil)
     }
 
     private func count() async throws(StoreError) {
@@ -66,6 +66,6 @@ import StoreProtocol
         let counts = try await reader.counts(of: [.all], today: today, partitions)
         guard used === registry else { return }
         stored = partitions.reduce(0) { $0.adding(saturating: $1.devices) }
-        reachable = counts[0]
+        alive = counts[0]
     }
 }

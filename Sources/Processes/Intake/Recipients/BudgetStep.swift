@@ -37,10 +37,10 @@ import StoreProtocol
     }
 
     /// The new values of the counters.
-    var counters: [ExtendJob.StoredString] {
+    var counters: [StoreCampaignStep.StoredString] {
         filters.sorted { $0.key < $1.key }.flatMap { chunk, filter in
             filter.changes.map { counter, counts in
-                ExtendJob.StoredString(
+                StoreCampaignStep.StoredString(
                     key: counter.key(partition: chunk.partition, chunk: chunk.number), bytes: counts.bytes,
                     expiresAt: counter.expiresAt.milliseconds)
             }

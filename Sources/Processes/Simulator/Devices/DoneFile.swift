@@ -27,7 +27,7 @@ import PushModel
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    func append(_ entry: DoneLog.Entry, of fleet: DeviceFleet) {
+    func append(_ entry: DoneLog.Entry, of fleet: SimulatedFleet) {
         var line = JSONText()
         fleet.write(entry, to: &line)
         text += line.bytes

@@ -13,7 +13,7 @@ import PushModel
     /// The greatest number of events in one turn of the loop, so that responses do not wait for devices.
     private static let eventsPerTurn = 2_000
 
-    private(set) var fleet: DeviceFleet
+    private(set) var fleet: SimulatedFleet
     private let doneFile: DoneFile?
     /// The number of done reports written to ``doneFile``.
     private var written = 0
@@ -28,7 +28,7 @@ import PushModel
     private var latest: (payload: [UInt8], parts: DevicePayload, editions: EditionList)?
 
     init(_ population: DevicePopulation, doneFile: String?) throws(SimulatorError) {
-        fleet = DeviceFleet(population)
+        fleet = SimulatedFleet(population)
         self.doneFile = try doneFile.map { (path) throws(SimulatorError) in try DoneFile(path) }
     }
 
@@ -53,17 +53,17 @@ import PushModel
         setTimer()
     }
 
-    private func read(_ payload: UnsafeRawBufferPointer, isBackground: Bool) -> DevicePush {
+    private func read(_ payload: UnsafeRawBufferPointer, isBackground: Bool) -> SimulatedPush {
         if latest.map({ !$0.payload.elementsEqual(payload) }) ?? true {
             let parts = DevicePayload(payload, editionKey: fleet.population.editionKey)
             latest = (Array(payload), parts, fleet.editionList(parts.editions))
         }
-        guard let latest else { return DevicePush(.alert) }
-        let kind: DevicePush.Kind =
+        guard let latest else { return SimulatedPush(.alert) }
+        let kind: SimulatedPush.Kind =
             isBackground
             ? (latest.parts.isContentAvailable ? .background : .emptyBackground)
             : (latest.parts.isMutable ? .alertWithExtension : .alert)
-        var push = DevicePush(kind)
+        var push = SimulatedPush(kind)
         push.editions = latest.editions
         return push
     }
@@ -145,7 +145,7 @@ enum DeviceReport: Sendable {
             self = .minutes
         } else if words.take("done") {
             let place = words.isEmpty ? 0 : try words.count(in: 0...Int(Int32.max))
-            let count = words.isEmpty ? 1000 : try words.count(in: 1...DeviceFleet.mostDoneEntries)
+            let count = words.isEmpty ? 1000 : try words.count(in: 1...SimulatedFleet.mostDoneEntries)
             self = .done(from: place, count: count)
         } else {
             self = .summary

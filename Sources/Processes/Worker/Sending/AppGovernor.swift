@@ -55,7 +55,7 @@ import Logging
     }
 
     /// Applies the plan that the pool uses now. A governor whose settings are unchanged keeps its measurements.
-    func apply(_ plan: GatewayPlan, limits: RateLimits) {
+    func apply(_ plan: GatewaySettings, limits: RateLimits) {
         if plan.governor != planned {
             planned = plan.governor
             settings = bounded

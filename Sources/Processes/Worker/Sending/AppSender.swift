@@ -98,7 +98,7 @@ import StoreProtocol
     }
 
     func apply(
-        _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
+        _ plan: GatewaySettings?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
         budget: FarmBudget = FarmBudget(), shards: Int = 1
     ) {
         self.shards.apply(budget, shards: shards)

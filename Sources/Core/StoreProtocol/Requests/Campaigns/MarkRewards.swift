@@ -56,7 +56,8 @@ package struct ReadVariantNumbers: Request {
     ///   - series: the series whose results are read; nil for the campaign's own.
     ///   - fields: at least one field, as `RewardTally.Number` names it.
     package init(campaign: String, series: String?, fields: [String]) {
-        let key = series.map { name in AppKey { $0.learned(name) } } ?? AppKey { $0.campaign(campaign) }
+        let key =
+            series.map { name in AppKey { $0.variantResults(name) } } ?? AppKey { $0.campaign(campaign) }
         words = ["HMGET", key, ArgumentList(fields)]
     }
 

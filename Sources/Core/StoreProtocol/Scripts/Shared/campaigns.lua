@@ -50,11 +50,11 @@ local SERIES_SECONDS = 8640000
 -- results of the series.
 local function add_variant_number(campaign, name, number)
     increment(campaign, name, number)
-    local series = call('HGET', campaign, 'learns')
+    local series = call('HGET', campaign, 'results_series')
     if not series then return end
-    local learned = P .. 'learned:' .. series
-    increment(learned, name, number)
-    call('EXPIRE', learned, SERIES_SECONDS)
+    local results = P .. 'variant_results:' .. series
+    increment(results, name, number)
+    call('EXPIRE', results, SERIES_SECONDS)
 end
 
 -- Stores the final state of a campaign, and ends the adding of pushes. `reason` is "" or why the campaign ended.

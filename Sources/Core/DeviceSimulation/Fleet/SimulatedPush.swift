@@ -1,5 +1,5 @@
 /// A push that the gateway has accepted for a device.
-package struct DevicePush: Sendable {
+package struct SimulatedPush: Sendable {
     /// The expiration of a push that is never stored (`apns-expiration: 0`).
     package static let notStored = ModelTime.start
 

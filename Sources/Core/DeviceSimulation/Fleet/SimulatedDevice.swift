@@ -3,16 +3,19 @@
 /// A value of this type exists only while the fleet handles one push or one event. The fleet stores ``state`` and calls
 /// ``eventDue(at:editions:)`` at ``due``.
 /// - Source: docs/simulator.md, section "Devices", lists the rules and says which rules are assumptions.
-struct Device {
+struct SimulatedDevice {
     let number: UInt32
     let conditions: DeviceConditions
     let editionKilobytes: UInt32
-    var state: DeviceState
+    var state: SimulatedDeviceState
     /// The time of the next event; nil: only a push changes the device.
     var due: ModelTime?
     private(set) var actions: [DeviceAction] = []
 
-    init(_ number: UInt32, _ conditions: DeviceConditions, _ state: DeviceState, editionKilobytes: UInt32) {
+    init(
+        _ number: UInt32, _ conditions: DeviceConditions, _ state: SimulatedDeviceState,
+        editionKilobytes: UInt32
+    ) {
         self.number = number
         self.conditions = conditions
         self.state = state
@@ -27,7 +30,7 @@ struct Device {
 
     /// - Parameter due: the time of the device's next event, as it was set before the push.
     mutating func receive(
-        _ push: DevicePush, at time: ModelTime, due: ModelTime?, editions: inout EditionTable
+        _ push: SimulatedPush, at time: ModelTime, due: ModelTime?, editions: inout EditionTable
     ) {
         self.due = due
         switch push.kind {
@@ -55,7 +58,7 @@ struct Device {
 
     /// Puts a push into the device's slot, and discards the push that was in the slot before.
     private mutating func hold(
-        _ push: DevicePush, _ kind: HeldPush.Kind, at time: ModelTime, editions: inout EditionTable
+        _ push: SimulatedPush, _ kind: HeldPush.Kind, at time: ModelTime, editions: inout EditionTable
     ) {
         var next = HeldPush(push, kind: kind)
         if let old = state.held {
@@ -110,7 +113,7 @@ struct Device {
     /// Whether the push has expired. A push whose wake-up is due does not expire, because the system decided in time to start
     /// the app. A push that is never stored does not expire here, because ``wait(_:from:)`` discards the push.
     private func isExpired(_ held: HeldPush, at time: ModelTime, isWakeDue: Bool) -> Bool {
-        guard held.expiration != DevicePush.notStored else { return false }
+        guard held.expiration != SimulatedPush.notStored else { return false }
         return held.expiration <= time && !(isWakeDue && held.choice == .wakes)
     }
 
@@ -123,7 +126,7 @@ struct Device {
     /// Discards a push that is never stored. For another push, sets ``due`` to the device's next hour, to the next time that
     /// the user opens the app, or to the push's expiration, whichever is first.
     private mutating func wait(_ held: HeldPush, from time: ModelTime) {
-        if held.expiration == DevicePush.notStored { return drop(.notStored, at: time) }
+        if held.expiration == SimulatedPush.notStored { return drop(.notStored, at: time) }
         let hour = conditions.nextHour(after: time)
         let next = conditions.nextOpening(after: time, before: hour) ?? hour
         due = max(time, min(next, held.expiration))

@@ -5,7 +5,7 @@
 /// ``margin`` of a lease. So this host never starts pushes of a shard that another host owns. Times are milliseconds of
 /// a clock that all processes of the host share. The clock also runs while the host is suspended, and does not change
 /// when the wall clock is set.
-package struct LeaseClock: Hashable, Sendable {
+package struct SendDeadline: Hashable, Sendable {
     /// How long Redis keeps a lease.
     package static let lease = Duration.seconds(10)
     /// The last part of a lease, in which the host starts no push. In this time, the pushes that were started before

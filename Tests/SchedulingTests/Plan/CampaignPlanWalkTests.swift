@@ -4,11 +4,11 @@ import Scheduling
 import Testing
 
 /// Random schedules and audiences. Each plan that is not refused must keep the rules of the schedule.
-struct DeliveryPlanWalkTests {
+struct CampaignPlanWalkTests {
     private struct Case {
         var random: SplitMix
         let now: UTCTime
-        let window: SendingWindow?
+        let window: CampaignWindow?
         let rate: Double?
         let avoid: AvoidedMinutes
         let schedule: CampaignSchedule
@@ -27,8 +27,9 @@ struct DeliveryPlanWalkTests {
                 )!
             }
             let (from, to) = (time(), time())
-            let named = random.chance(3) ? SendingWindow.Zone.named("Australia/Lord_Howe") : .device
-            window = random.chance(6) || from == to ? nil : try SendingWindow(from: from, to: to, zone: named)
+            let named = random.chance(3) ? CampaignWindow.Zone.named("Australia/Lord_Howe") : .device
+            window =
+                random.chance(6) || from == to ? nil : try CampaignWindow(from: from, to: to, zone: named)
             avoid = try AvoidedMinutes((0..<random.int(in: 0...3)).map { _ in random.int(in: 0...59) })
             let every = Int64(random.int(in: 10...90)) * 60_000
             let repetition =
@@ -70,7 +71,7 @@ struct DeliveryPlanWalkTests {
         for seed in UInt64(1)...500 {
             let test = try Case(seed: seed)
             guard
-                let plan = try? DeliveryPlan(
+                let plan = try? CampaignPlan(
                     test.audience, test.schedule, defaultZone: "Europe/Berlin", zones: { Zones.rules($0) },
                     now: test.now)
             else { continue }
@@ -80,7 +81,7 @@ struct DeliveryPlanWalkTests {
         #expect(planned > 150)
     }
 
-    private func check(_ plan: DeliveryPlan, _ test: Case, _ seed: String) throws {
+    private func check(_ plan: CampaignPlan, _ test: Case, _ seed: String) throws {
         let most = test.schedule.repetition?.max ?? 1
         for (zone, rounds) in plan.rounds {
             let own = plan.rows.filter { ($0.zone ?? "") == zone }
@@ -121,7 +122,7 @@ struct DeliveryPlanWalkTests {
     }
 
     /// The first and the last device of each cohort wait at least the time between two rounds.
-    private func checkRounds(_ plan: DeliveryPlan, _ test: Case, _ seed: String) throws {
+    private func checkRounds(_ plan: CampaignPlan, _ test: Case, _ seed: String) throws {
         // Avoided minutes and the rows of other zones may shorten the wait.
         guard let every = test.schedule.repetition?.every, test.avoid == .none,
             test.rate == nil || plan.rounds.count == 1
@@ -143,7 +144,7 @@ struct DeliveryPlanWalkTests {
     }
 
     /// A stage begins after the wait of the stage before it, and a cohort ends before the next cohort begins.
-    private func checkGates(_ plan: DeliveryPlan, _ test: Case, _ seed: String) throws {
+    private func checkGates(_ plan: CampaignPlan, _ test: Case, _ seed: String) throws {
         guard case .wait(let wait)? = test.schedule.stages.first?.gate else { return }
         for zone in Set(plan.rows.map(\.zone)) {
             let rows = plan.rows.filter { $0.zone == zone && $0.round == 1 }

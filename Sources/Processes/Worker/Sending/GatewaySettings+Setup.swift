@@ -7,7 +7,7 @@ import Gateway
 import OpenSSL
 import Transport
 
-extension GatewayPlan {
+extension GatewaySettings {
     /// - Parameters:
     ///   - token: the provider token; `nil` with a certificate, or before a token has arrived.
     ///   - worker: the worker's index, which selects the first gateway address.
@@ -26,7 +26,7 @@ extension GatewayPlan {
     }
 }
 
-extension GatewayPlan {
+extension GatewaySettings {
     private mutating func use(_ use: AppSetup.Use) {
         governor.minConnections = min(Int(use.minConnections), connections)
         governor.maxConnections = connections

@@ -1,6 +1,6 @@
 /// The run of the app or its extension: the app asks the publisher which editions it may fetch, and downloads the editions that
 /// the device does not have.
-extension Device {
+extension SimulatedDevice {
     /// How long the system lets the app run for a push, in tenths of a second.
     /// - Source: Apple, "Pushing background updates to your App".
     static let runTime: UInt32 = 300
@@ -14,7 +14,8 @@ extension Device {
 
     /// Starts a run. If a run is in progress, the new run replaces it, and a download of the same edition continues.
     mutating func begin(
-        _ activity: DeviceState.Activity, _ list: EditionList, at time: ModelTime, until end: ModelTime,
+        _ activity: SimulatedDeviceState.Activity, _ list: EditionList, at time: ModelTime,
+        until end: ModelTime,
         editions: inout EditionTable
     ) {
         let handedOver = isRunning ? state.fetching : nil

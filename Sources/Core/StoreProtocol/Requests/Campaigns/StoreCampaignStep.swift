@@ -4,7 +4,7 @@ package import RedisProtocol
 /// call may be repeated.
 ///
 /// A call is limited to 128 batches, 16,384 tokens and 32 strings of 8 to 32 KiB, so that Redis is blocked for at most 5 ms.
-package struct ExtendJob: Request {
+package struct StoreCampaignStep: Request {
     package enum Reply: Equatable, Sendable {
         /// The step is done. `woken` are the shards with new batches, and `nextDue` is the time until the first new delayed batch
         /// is due.
@@ -49,7 +49,7 @@ package struct ExtendJob: Request {
         }
     }
 
-    package static var script: Script? { .extendJob }
+    package static var script: Script? { .storeCampaignStep }
     /// Maximum number of strings in a call.
     package static let mostStrings = 32
 
@@ -107,7 +107,7 @@ package struct ExtendJob: Request {
     }
 }
 
-extension ExtendJob.Merged: CommandArgument {
+extension StoreCampaignStep.Merged: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(campaign)
         command.append(step)

@@ -5,14 +5,14 @@ import PushModel
 /// The time of a call must not be earlier than the time of the previous call.
 /// A device needs at most 64 bytes of memory, and also the bytes of its token, up to 8 bytes in the index of tokens, and one
 /// byte for each edition. Arrays may reserve twice as much memory.
-package struct DeviceFleet: Sendable {
+package struct SimulatedFleet: Sendable {
     package let population: DevicePopulation
     package private(set) var editions = EditionTable()
-    package private(set) var counts = DeviceCounts()
+    package private(set) var counts = SimulatedDeviceCounts()
     /// The devices that are done, in the order of time.
     package private(set) var done = DoneLog()
-    private var tokens = DeviceTokens()
-    private var states: [DeviceState] = []
+    private var tokens = SimulatedDeviceTokens()
+    private var states: [SimulatedDeviceState] = []
     private var timers = DeviceTimers()
 
     package init(_ population: DevicePopulation) { self.population = population }
@@ -24,7 +24,7 @@ package struct DeviceFleet: Sendable {
     package var heldCount: Int { states.count { $0.held != nil } }
     package var nextDue: ModelTime? { timers.nextDue }
 
-    /// Returns the number of a list of editions for ``DevicePush/editions``. A list that exceeds a limit of ``EditionTable``
+    /// Returns the number of a list of editions for ``SimulatedPush/editions``. A list that exceeds a limit of ``EditionTable``
     /// is counted, and the result is the empty list.
     package mutating func editionList(_ names: [String]) -> EditionList {
         guard let list = editions.list(names) else {
@@ -37,7 +37,7 @@ package struct DeviceFleet: Sendable {
     /// Delivers a push to the device with the token.
     /// - Returns: the events on all devices until this time, in the order of time.
     package mutating func receive(
-        _ push: DevicePush, token: UnsafeRawBufferPointer, at time: ModelTime
+        _ push: SimulatedPush, token: UnsafeRawBufferPointer, at time: ModelTime
     ) -> [DeviceAction] {
         var actions = advance(to: time)
         counts.add(push.kind)
@@ -80,21 +80,21 @@ package struct DeviceFleet: Sendable {
         if let number = tokens.find(token, hash: hash) { return number }
         guard states.count < population.mostDevices else { return nil }
         let profile = population.profileNumber(DeviceDraw(hash: hash).fraction(.profile))
-        states.append(DeviceState(profile: profile))
+        states.append(SimulatedDeviceState(profile: profile))
         timers.addDevice()
         return tokens.add(token, hash: hash, seed: population.seed)
     }
 
-    private func load(_ number: UInt32) -> Device {
+    private func load(_ number: UInt32) -> SimulatedDevice {
         let state = states[Int(number)]
         let hash = tokens.withToken(of: number) { XXH64.hash($0, seed: population.seed) }
         let conditions = DeviceConditions(
             DeviceDraw(hash: hash), population.profiles[Int(state.profile)].profile,
             startsAt: population.startsAt)
-        return Device(number, conditions, state, editionKilobytes: population.editionKilobytes)
+        return SimulatedDevice(number, conditions, state, editionKilobytes: population.editionKilobytes)
     }
 
-    private mutating func store(_ device: Device, into actions: inout [DeviceAction]) {
+    private mutating func store(_ device: SimulatedDevice, into actions: inout [DeviceAction]) {
         states[Int(device.number)] = device.state
         // An event at ``ModelTime/never`` gets no timer. The model's time cannot pass this time, so the event would be due
         // again and again.

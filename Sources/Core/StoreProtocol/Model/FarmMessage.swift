@@ -1,5 +1,5 @@
 /// A message to the coordinators of all hosts, sent on the channel ``FarmKeys/coordinators``.
-package enum CoordinatorMessage: Equatable, Sendable {
+package enum FarmMessage: Equatable, Sendable {
     /// A host joins or is about to leave, so receivers read the hosts hash.
     case hosts
     /// A host left as planned, so receivers do not wait for its return.

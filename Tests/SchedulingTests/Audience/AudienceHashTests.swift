@@ -1,9 +1,9 @@
 import Scheduling
 import Testing
 
-struct AudiencePlaceTests {
-    private static func place(_ device: String, _ salt: String) -> AudiencePlace {
-        Array(device.utf8).withUnsafeBytes { AudiencePlace(device: $0, salt: salt) }
+struct AudienceHashTests {
+    private static func place(_ device: String, _ salt: String) -> AudienceHash {
+        Array(device.utf8).withUnsafeBytes { AudienceHash(device: $0, salt: salt) }
     }
 
     /// The device, the salt, the cohort of 8 and of 7, and the place as a fraction, rounded. A separate program computed the

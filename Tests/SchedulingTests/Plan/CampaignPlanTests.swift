@@ -6,24 +6,24 @@ import Testing
 func plan(
     _ zones: [String: Int], withoutZone: Int = 0, _ schedule: CampaignSchedule, now: String,
     rateLimit: Double? = nil
-) throws(PlanRefusal) -> DeliveryPlan {
-    try DeliveryPlan(
+) throws(PlanRefusal) -> CampaignPlan {
+    try CampaignPlan(
         PlanAudience(zones: zones, withoutZone: withoutZone), schedule, defaultZone: "Europe/Berlin",
         zones: { Zones.rules($0) }, now: utc(now), rateLimit: rateLimit)
 }
 
-func window(_ from: String, _ to: String, _ zone: String? = nil) throws -> SendingWindow {
-    try SendingWindow(
+func window(_ from: String, _ to: String, _ zone: String? = nil) throws -> CampaignWindow {
+    try CampaignWindow(
         from: TimeOfDay(from)!, to: TimeOfDay(to)!, zone: zone.map { .named($0) } ?? .device)
 }
 
 func date(_ text: String) -> CampaignSchedule.Start { .on(CivilDate(dayNumber: utc(text).seconds / 86_400)) }
 
-struct DeliveryPlanTests {
+struct CampaignPlanTests {
     private static let minute: Int64 = 60_000
 
     /// The rows as text: zone, round, stage, cohort, start and end in UTC, pushes.
-    private static func text(_ plan: DeliveryPlan) -> [String] {
+    private static func text(_ plan: CampaignPlan) -> [String] {
         plan.rows.map { row in
             let (start, end) = (LocalTime(seconds: row.start.seconds), LocalTime(seconds: row.end.seconds))
             let stage = row.stage.map { " stage \($0)" } ?? ""

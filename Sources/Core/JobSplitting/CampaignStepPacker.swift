@@ -2,7 +2,7 @@ package import PushModel
 package import StoreProtocol
 
 /// Packs the pushes of parsed jobs of one id into the batches of one step of a campaign.
-package struct StepPacker {
+package struct CampaignStepPacker {
     private var packer: BatchPacker
     private let id: String
 

@@ -2,7 +2,7 @@ import PushModel
 import Scheduling
 import Testing
 
-struct SendingWindowTests {
+struct CampaignWindowTests {
     @Test(arguments: [("00:00", 0), ("05:30", 330), ("23:59", 1439), ("24:00", 1440)])
     func `reads times of day`(text: String, minutes: Int) {
         #expect(TimeOfDay(text)?.minutes == minutes)
@@ -35,7 +35,7 @@ struct SendingWindowTests {
     @Test(arguments: known) func `is in the zone's local time`(
         from: String, to: String, zone: String, date: String, start: String, end: String
     ) throws {
-        let window = try SendingWindow(from: TimeOfDay(from)!, to: TimeOfDay(to)!, zone: .device)
+        let window = try CampaignWindow(from: TimeOfDay(from)!, to: TimeOfDay(to)!, zone: .device)
         let day = CivilDate(dayNumber: utc(date).seconds / 86_400)
         #expect(window.times(on: day, in: Zones[zone]) == utc(start)..<utc(end))
         #expect(window.description == "\(from)–\(to)")
@@ -43,7 +43,7 @@ struct SendingWindowTests {
 
     @Test func `refuses a window without time`() {
         let error = #expect(throws: ScheduleError.self) {
-            try SendingWindow(from: TimeOfDay("05:00")!, to: TimeOfDay("05:00")!, zone: .device)
+            try CampaignWindow(from: TimeOfDay("05:00")!, to: TimeOfDay("05:00")!, zone: .device)
         }
         #expect(error?.description == "window: the window starts and ends at 05:00, so it contains no time")
     }

@@ -3,7 +3,7 @@ package import OpenSSL
 package import Transport
 
 /// The address and protocol of an app's gateway, and the settings of connections to it.
-package struct GatewayPlan {
+package struct GatewaySettings {
     package var host: String
     package var port: UInt16
     package var proxy: Endpoint?

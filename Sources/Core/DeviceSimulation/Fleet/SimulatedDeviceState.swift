@@ -1,6 +1,6 @@
 /// The stored state of one device. All other properties of a device are functions of its token and the time
 /// (``DeviceConditions``).
-struct DeviceState {
+struct SimulatedDeviceState {
     enum Activity: UInt8 {
         /// The app does not run, or is suspended.
         case idle
@@ -55,7 +55,7 @@ struct HeldPush {
         case open, wakes, ignored
     }
 
-    /// With the value ``DevicePush/notStored``, the push is discarded if the device cannot take it at once.
+    /// With the value ``SimulatedPush/notStored``, the push is discarded if the device cannot take it at once.
     let expiration: ModelTime
     /// A hash of the collapse id; 0: none.
     let collapseID: UInt32
@@ -65,7 +65,7 @@ struct HeldPush {
     let neverWakes: Bool
     var choice = Choice.open
 
-    init(_ push: DevicePush, kind: Kind) {
+    init(_ push: SimulatedPush, kind: Kind) {
         expiration = push.expiration
         collapseID = push.collapseID
         editions = push.editions

@@ -4,9 +4,9 @@ import Testing
 @testable import FarmPolicy
 
 /// Two hosts and a Redis share one simulated time. Calls take a random time, replies are lost, and hosts are suspended.
-struct LeaseClockWalkTests {
+struct SendDeadlineWalkTests {
     private struct Host {
-        var clock = LeaseClock()
+        var clock = SendDeadline()
         /// The offset of the host's clock from the simulated time.
         let offset: UInt64
         var nextRenewal: UInt64 = 0
@@ -55,7 +55,7 @@ struct LeaseClockWalkTests {
                 let taken = now + UInt64.random(in: 0...4000, using: &random)
                 let repliedAt = random.chance(8) ? nil : taken + UInt64.random(in: 0...4000, using: &random)
                 hosts[index].call = (now, taken, repliedAt, false, false)
-                hosts[index].nextRenewal = now + UInt64(LeaseClock.renewInterval / .milliseconds(1))
+                hosts[index].nextRenewal = now + UInt64(SendDeadline.renewInterval / .milliseconds(1))
             }
             guard hosts[index].clock.mayStart(at: now + hosts[index].offset) else { return }
             starts += 1
@@ -71,7 +71,9 @@ struct LeaseClockWalkTests {
             }
             hosts[index].call?.isTaken = true
             hosts[index].call?.isOurs = owner == index
-            if owner == index { until = max(until, call.taken + UInt64(LeaseClock.lease / .milliseconds(1))) }
+            if owner == index {
+                until = max(until, call.taken + UInt64(SendDeadline.lease / .milliseconds(1)))
+            }
         }
     }
 

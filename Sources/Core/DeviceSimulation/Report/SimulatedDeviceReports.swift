@@ -15,7 +15,7 @@ extension DeviceAction.Discard {
 }
 
 /// The reports about the devices, each as JSON on one line.
-extension DeviceFleet {
+extension SimulatedFleet {
     /// The greatest number of entries in one ``doneReport(from:count:)``.
     package static let mostDoneEntries = 10_000
 
@@ -72,7 +72,8 @@ extension DeviceFleet {
             text.member("ok", true)
             text.key("minutes")
             text.array { text in
-                for (index, minute) in counts.minutes.enumerated() where minute != DeviceCounts.Minute() {
+                for (index, minute) in counts.minutes.enumerated()
+                where minute != SimulatedDeviceCounts.Minute() {
                     let time = ModelTime(milliseconds: Int64(counts.firstMinute + index) * 60_000)
                     text.object { text in
                         text.member("minute", clockText(time))

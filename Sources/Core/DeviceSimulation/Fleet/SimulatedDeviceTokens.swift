@@ -1,7 +1,7 @@
 import PushModel
 
 /// The tokens of all devices, and the number of each token's device.
-struct DeviceTokens {
+struct SimulatedDeviceTokens {
     private static let free = UInt32.max
 
     /// The bytes of all tokens, in the order of the devices' numbers.

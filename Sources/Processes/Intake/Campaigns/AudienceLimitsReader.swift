@@ -5,7 +5,7 @@ import Scheduling
 import StoreProtocol
 
 /// Reads what limits the devices of a campaign's steps: caps, the budget of background pushes, and quiet hours.
-@Loop struct StepLimitsReader {
+@Loop struct AudienceLimitsReader {
     let services: CampaignServices
     let campaign: Campaign
     /// Whether the pushes have the payload of `fallback`. They are alert pushes, which the budget does not limit.
@@ -91,9 +91,9 @@ struct AppliedLimits {
     mutating func count(_ ordinal: UInt16, at place: Int) { limits.count(ordinal, in: zones[place]) }
 
     /// The new counts, which the step stores.
-    func strings(of chunk: AudienceChunk) -> [ExtendJob.StoredString] {
+    func strings(of chunk: AudienceChunk) -> [StoreCampaignStep.StoredString] {
         limits.changes.map { change in
-            ExtendJob.StoredString(
+            StoreCampaignStep.StoredString(
                 key: change.counter.key(partition: chunk.partition, chunk: chunk.number),
                 bytes: change.counts.bytes, expiresAt: change.counter.expiresAt.milliseconds)
         }

@@ -30,7 +30,7 @@ package struct TimeOfDay: Hashable, Comparable, Sendable, CustomStringConvertibl
 ///
 /// If the end is not after the start, the window ends on the next day. A time that clocks skip or show twice counts as
 /// ``TimeZoneRules`` says: the first time after a gap, or the first of two times.
-package struct SendingWindow: Hashable, Sendable, CustomStringConvertible {
+package struct CampaignWindow: Hashable, Sendable, CustomStringConvertible {
     /// Whose clocks the window follows.
     package enum Zone: Hashable, Sendable {
         /// Each device's own zone.

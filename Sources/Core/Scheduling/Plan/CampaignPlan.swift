@@ -3,7 +3,7 @@
 /// The plan assumes that no device finishes early: each round is as large as the audience. A row covers the time from
 /// its first to its last push. Within this time, the row sends nothing in avoided minutes. With a rate, it also sends
 /// nothing while rows of zones whose windows end earlier are sent.
-package struct DeliveryPlan: Hashable, Sendable {
+package struct CampaignPlan: Hashable, Sendable {
     /// The pushes to the devices of one zone and cohort, in one round and stage.
     package struct Row: Hashable, Sendable {
         /// The zone whose clocks the window follows; nil without a window.

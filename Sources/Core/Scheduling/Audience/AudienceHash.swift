@@ -5,7 +5,7 @@ import PushModel
 /// Equal bytes and salts always give the same place, so that a device has the same cohort and stage in all rounds.
 /// Another salt gives an independent place. The cohort comes from the low bits of the hash and the stage from the high
 /// bits, so that each stage has devices of all cohorts.
-package struct AudiencePlace: Hashable, Sendable {
+package struct AudienceHash: Hashable, Sendable {
     private let hash: UInt64
 
     /// - Parameters:

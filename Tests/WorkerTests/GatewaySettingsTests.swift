@@ -8,14 +8,14 @@ import Testing
 @testable import Worker
 
 /// Checks that connections use the gateway settings from the coordinator's message.
-@Suite struct GatewayPlanTests {
-    private func plan(_ change: (inout AppSetup) -> Void = { _ in }) throws -> GatewayPlan {
+@Suite struct GatewaySettingsTests {
+    private func plan(_ change: (inout AppSetup) -> Void = { _ in }) throws -> GatewaySettings {
         let authority = try ThrowAwayAuthority()
         var setup = AppSetup(
             name: "demo", topic: "com.example.demo", host: "localhost", port: 443,
             credentials: .providerToken, authority: Array(authority.certificatePEM))
         change(&setup)
-        return try GatewayPlan(setup, token: [1], generation: 3, worker: 5)
+        return try GatewaySettings(setup, token: [1], generation: 3, worker: 5)
     }
 
     @Test(arguments: [(0, nil), (7, .seconds(7)), (3600, .seconds(3600))] as [(UInt32, Duration?)])

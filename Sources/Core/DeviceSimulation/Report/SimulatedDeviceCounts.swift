@@ -1,5 +1,5 @@
 /// Counters of all devices since the model's start, in total and for each minute of the model.
-package struct DeviceCounts: Sendable {
+package struct SimulatedDeviceCounts: Sendable {
     /// The greatest number of minutes whose counters are kept: a week. If there are more minutes, the oldest minute is
     /// dropped.
     package static let mostMinutes = 10_080
@@ -41,7 +41,7 @@ package struct DeviceCounts: Sendable {
 
     init() {}
 
-    mutating func add(_ kind: DevicePush.Kind) {
+    mutating func add(_ kind: SimulatedPush.Kind) {
         switch kind {
         case .alert, .alertWithExtension: alerts += 1
         case .background, .emptyBackground: backgroundPushes += 1
