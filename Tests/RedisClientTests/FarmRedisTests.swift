@@ -29,8 +29,8 @@ import Testing
             do {
                 try await registry.fixShards(32)
                 Issue.record("32 were taken")
-            } catch let error as FarmMismatch {
-                #expect(error == FarmMismatch(configured: 32, fixed: 64))
+            } catch let error as ShardCountMismatch {
+                #expect(error == ShardCountMismatch(configured: 32, fixed: 64))
                 #expect("\(error)".contains("32") && "\(error)".contains("64"))
             }
         }
@@ -46,7 +46,7 @@ import Testing
             }
             #expect(try await registry.fixedShards() == 64)
             #expect(try await registry.apps() == ["demo"])
-            await #expect(throws: FarmMismatch.self) { try await registry.fixShards(32) }
+            await #expect(throws: ShardCountMismatch.self) { try await registry.fixShards(32) }
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
 
     @Test func `the first of two renewals of a provider token wins`() async throws {
         try await withRegistry { registry, _ in
-            let key = ProviderTokenOwner(keyID: "ABC123DEFG", teamID: "TEAM123456", keyFingerprint: "0123")
+            let key = ProviderTokenIdentity(keyID: "ABC123DEFG", teamID: "TEAM123456", keyFingerprint: "0123")
             let minute = Duration.seconds(60)
             let none = try await registry.providerToken(of: key)
             #expect(none == nil)
@@ -182,7 +182,7 @@ import Testing
     {
         try await withRegistry { registry, redis in
             let owners = [("K", "T", "1"), ("K", "T", "2"), ("K", "U", "1"), ("L", "T", "1")].map {
-                ProviderTokenOwner(keyID: $0.0, teamID: $0.1, keyFingerprint: $0.2)
+                ProviderTokenIdentity(keyID: $0.0, teamID: $0.1, keyFingerprint: $0.2)
             }
             for (number, owner) in owners.enumerated() {
                 let reply = try await registry.swapProviderToken(

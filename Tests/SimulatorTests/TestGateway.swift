@@ -142,7 +142,7 @@ import Transport
     }
 
     func control(_ command: String) async throws -> [String: Any] {
-        let text = try await SimulatorControl.send(
+        let text = try await SimulatorControlClient.send(
             command, socket: gateway.options.controlSocket!, timeout: .seconds(60))
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }

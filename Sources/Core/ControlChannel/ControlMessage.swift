@@ -71,7 +71,7 @@ package struct ControlFrames<Message: ControlMessage> {
 }
 
 /// Exit statuses with a special meaning for the coordinator.
-package enum ChildStatus {
+package enum ChildExitStatus {
     /// The child cannot decode the coordinator's messages.
     package static let broken: Int32 = 70
     /// Redis shows that another coordinator owns the child's lease. The exit is not a crash, so it counts against no job, and the

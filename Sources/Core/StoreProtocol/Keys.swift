@@ -145,20 +145,20 @@ package enum FarmKeys {
     /// A stream: alerts that fired and alerts that cleared.
     package static let alerts = "{pushfarm}:alerts"
 
-    /// A string: the sealed provider token of this owner.
-    package static func provider(_ owner: ProviderTokenOwner) -> String {
-        "{pushfarm}:provider:\(owner.keyID):\(owner.teamID):\(owner.keyFingerprint.prefix(16))"
+    /// A string: the sealed provider token of this identity.
+    package static func provider(_ identity: ProviderTokenIdentity) -> String {
+        "{pushfarm}:provider:\(identity.keyID):\(identity.teamID):\(identity.keyFingerprint.prefix(16))"
     }
 
-    /// A sorted set of gateways. A gateway's score is the `iat` of this owner's newest provider token that the gateway refused.
-    package static func refusedProvider(_ owner: ProviderTokenOwner) -> String {
-        provider(owner) + ":refused"
+    /// A sorted set of gateways. A gateway's score is the `iat` of the newest provider token that the gateway refused.
+    package static func refusedProvider(_ identity: ProviderTokenIdentity) -> String {
+        provider(identity) + ":refused"
     }
 }
 
-/// The owner of provider tokens: a key id, a team and a signing key. Owners that differ in one of these parts have separate
+/// The identity of provider tokens: a key id, a team and a signing key. Identities that differ in one of these parts have separate
 /// provider tokens.
-package struct ProviderTokenOwner: Hashable, Sendable, CustomStringConvertible {
+package struct ProviderTokenIdentity: Hashable, Sendable, CustomStringConvertible {
     package let keyID: String
     package let teamID: String
     /// The hexadecimal fingerprint of the public key.

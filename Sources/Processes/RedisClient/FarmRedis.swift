@@ -31,10 +31,10 @@ package import StoreProtocol
     package init(connection: RedisConnection) { self.connection = connection }
 
     /// Sets the farm's number of shards at the first start.
-    /// - Throws: ``FarmMismatch`` if the farm already has a different number of shards.
+    /// - Throws: ``ShardCountMismatch`` if the farm already has a different number of shards.
     package func fixShards(_ shards: Int) async throws {
         let fixed = try await keepInitialised(shards: shards, apps: [])
-        if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
+        if fixed != shards { throw ShardCountMismatch(configured: shards, fixed: fixed) }
     }
 
     /// Reads the farm's number of shards; nil if the farm was never started or the stored number is invalid.
@@ -103,18 +103,18 @@ package import StoreProtocol
     }
 
     /// Reads the sealed provider token that the hosts share.
-    package func providerToken(of owner: ProviderTokenOwner) async throws(RedisError) -> [UInt8]? {
-        try await connection.call(RESPCommand("GET", FarmKeys.provider(owner))).bytes
+    package func providerToken(of identity: ProviderTokenIdentity) async throws(RedisError) -> [UInt8]? {
+        try await connection.call(RESPCommand("GET", FarmKeys.provider(identity))).bytes
     }
 
     /// Stores a sealed provider token if Redis still has the token `old`. If `old` is nil, the token is stored only if
     /// Redis has no token.
     package func swapProviderToken(
-        of owner: ProviderTokenOwner, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
+        of identity: ProviderTokenIdentity, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
     ) async throws(RedisError) -> TokenSwap {
         let milliseconds = Array("\(lifetime.wholeMilliseconds)".utf8)
         let reply = try await run(
-            .swapProviderToken, [Array(FarmKeys.provider(owner).utf8), old ?? [], new, milliseconds])
+            .swapProviderToken, [Array(FarmKeys.provider(identity).utf8), old ?? [], new, milliseconds])
         guard let parts = reply.array, parts.first?.integer != 1 else { return .put }
         return .stored(parts.last?.bytes ?? [])
     }
@@ -126,19 +126,19 @@ package import StoreProtocol
     ///   - issuedAt: the issue time of the token, in seconds since 1970.
     ///   - lifetime: how long Redis keeps the refusal. This must be longer than the time for which hosts share a token.
     package func refuseProviderToken(
-        of owner: ProviderTokenOwner, issuedAt: Int64, by gateway: String, lifetime: Duration
+        of identity: ProviderTokenIdentity, issuedAt: Int64, by gateway: String, lifetime: Duration
     ) async throws(RedisError) {
-        let key = FarmKeys.refusedProvider(owner)
+        let key = FarmKeys.refusedProvider(identity)
         _ = try await connection.call(RESPCommand("ZADD", key, "GT", "\(issuedAt)", gateway))
         _ = try await connection.call(RESPCommand("EXPIRE", key, "\(lifetime.components.seconds)"))
     }
 
     /// The issue time, in seconds since 1970, of the newest provider token that the gateway has refused.
     package func refusedProviderToken(
-        of owner: ProviderTokenOwner, by gateway: String
+        of identity: ProviderTokenIdentity, by gateway: String
     ) async throws(RedisError) -> Int64? {
         let score = try await connection.call(
-            RESPCommand("ZSCORE", FarmKeys.refusedProvider(owner), gateway))
+            RESPCommand("ZSCORE", FarmKeys.refusedProvider(identity), gateway))
         return score.text.flatMap { Int64(foreign: $0) }
     }
 
@@ -197,7 +197,7 @@ package import StoreProtocol
 }
 
 /// The number of shards in the configuration differs from the number with which the farm was started.
-package struct FarmMismatch: Error, Equatable, CustomStringConvertible {
+package struct ShardCountMismatch: Error, Equatable, CustomStringConvertible {
     package let configured: Int
     package let fixed: Int
 

@@ -19,7 +19,7 @@ extension ChildProcess.End {
     /// Classifies the end of the process: regular, crash or kill.
     var cause: EndCause {
         switch self {
-        case .exited(0), .exited(ChildStatus.fenced): .regular
+        case .exited(0), .exited(ChildExitStatus.fenced): .regular
         case .exited: .crash
         case .killed(SIGKILL): .kill
         case .killed(let signal):

@@ -109,7 +109,7 @@ package struct ChildLogging {
     /// Ends the process at once, because it cannot do its work.
     package func fail(_ what: Logger.Message, _ error: any Error) {
         log.critical(what, error: error)
-        status = ChildStatus.broken
+        status = ChildExitStatus.broken
         end()
     }
 }

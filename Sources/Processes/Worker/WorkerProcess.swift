@@ -238,7 +238,7 @@ package import Supervision
         log.warning("another host owns a shard of this worker: the worker exits", metadata: ["app": "\(app)"])
         runtime.send(.fenced(app: app))
         for app in apps.values { app.repeatReports() }
-        runtime.finish(within: runtime.orphanGrace, status: ChildStatus.fenced)
+        runtime.finish(within: runtime.orphanGrace, status: ChildExitStatus.fenced)
     }
 
     /// Stops sending, awaits pushes in flight, and returns all other batches to Redis. Heartbeats continue.

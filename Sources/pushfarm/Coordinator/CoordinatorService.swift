@@ -48,7 +48,7 @@ import Supervision
         options.version = Pushfarm.version
         do {
             try await HostCoordinator(options, log: Logger(label: "coordinator")).run()
-        } catch let error as FarmMismatch {
+        } catch let error as ShardCountMismatch {
             throw CommandFailure.usage("shards: \(error)")
         } catch let error as UnreadableFormat {
             throw CommandFailure.usage("\(location): \(error)")

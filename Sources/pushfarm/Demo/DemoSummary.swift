@@ -29,7 +29,7 @@ extension GatewayCount {
     @Loop static func read(from farm: LocalFarm) async throws(CommandFailure) -> GatewayCount {
         let reply: String
         do {
-            reply = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
+            reply = try await SimulatorControlClient.send("counters", socket: farm.simulation?.control ?? "")
         } catch {
             throw .failed("the simulator does not reply: \(error)")
         }

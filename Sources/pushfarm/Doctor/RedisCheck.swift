@@ -14,7 +14,7 @@ import StoreProtocol
         let skew = try await client.clock() - .milliseconds(WallClock.milliseconds)
         let own = [
             version(info), Self.eviction(info), Self.persistence(info), Self.memory(info), Self.clock(skew),
-            RedisAccessCheck(location: client.location).finding,
+            RedisExposureCheck(location: client.location).finding,
         ]
         return try await own + AdmissionCheck(client: client).findings()
             + InboxCheck(client: client).findings() + RecordEncodingCheck(client: client).findings()
@@ -74,7 +74,7 @@ import StoreProtocol
 
 /// Checks who can write to Redis, because every user who can write to Redis controls the farm. Run this check only
 /// after a successful connection to Redis.
-struct RedisAccessCheck {
+struct RedisExposureCheck {
     let location: RedisLocation
 
     var finding: Finding {

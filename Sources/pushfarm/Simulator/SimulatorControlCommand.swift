@@ -33,7 +33,7 @@ struct SimulatorControlCommand: ParsableCommand {
         let line = words.joined(separator: " ")
         let reply = try Loop.run { @Loop in
             do {
-                return try await SimulatorControl.send(line, socket: socket)
+                return try await SimulatorControlClient.send(line, socket: socket)
             } catch {
                 throw CommandFailure.temporary("no simulator replies on \(socket): \(error)")
             }

@@ -11,8 +11,10 @@ struct GovernorSimulationTests {
         return settings
     }
 
-    @Test(arguments: [ScaleMode.incremental(1), .incremental(3), .exponential(2)])
-    func `a distant gateway gets the maximum of connections and its throughput rises`(scale: ScaleMode) {
+    @Test(arguments: [ConnectionScaling.incremental(1), .incremental(3), .exponential(2)])
+    func `a distant gateway gets the maximum of connections and its throughput rises`(
+        scale: ConnectionScaling
+    ) {
         var settings = GovernorSettings()
         settings.scale = scale
         var model = ModelGateway(settings)

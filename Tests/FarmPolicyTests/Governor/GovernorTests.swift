@@ -4,9 +4,9 @@ import Testing
 
 struct GovernorTests {
     @Test(arguments: [
-        (ScaleMode.incremental(2), 3, 5, 1), (.exponential(2), 3, 6, 1), (.exponential(1.1), 3, 4, 2),
+        (ConnectionScaling.incremental(2), 3, 5, 1), (.exponential(2), 3, 6, 1), (.exponential(1.1), 3, 4, 2),
         (.exponential(1.5), 1, 2, 0), (.constant, 4, 4, 4),
-    ]) func `each mode has its step sizes`(mode: ScaleMode, from: Int, up: Int, down: Int) {
+    ]) func `each mode has its step sizes`(mode: ConnectionScaling, from: Int, up: Int, down: Int) {
         #expect(mode.up(from: from) == up && mode.down(from: from) == down)
     }
 

@@ -4,7 +4,7 @@ package import Scheduling
 package enum CampaignAction: Equatable, Sendable {
     /// Count the devices of these groups that still need the push of the group's present round, by cell: audience − done − sent.
     /// Then call ``CampaignRun/counted(_:of:at:)`` for each group. Counting needs no step.
-    case count([CampaignCount])
+    case count([AudienceCountRequest])
     /// Send to some devices of a chunk: choose them with ``AudienceSelection``, and store the step.
     case send(CampaignSend)
     /// Store a step without pushes, because a round or a stage has ended.
@@ -16,7 +16,7 @@ package enum CampaignAction: Equatable, Sendable {
 }
 
 /// A request to count the devices of a group.
-package struct CampaignCount: Equatable, Sendable {
+package struct AudienceCountRequest: Equatable, Sendable {
     /// The index of the group in ``CampaignRun/groups``.
     package let group: Int
     package let round: Int

@@ -117,12 +117,12 @@ package struct CampaignRun: Sendable {
     ///   - released: the number of stages after which an operator resumed the campaign.
     package mutating func next(at time: UTCTime, _ instant: Pace.Instant, released: Int = 0) -> CampaignAction
     {
-        var counts: [CampaignCount] = []
+        var counts: [AudienceCountRequest] = []
         var wanted: [(group: Int, most: Int, cursor: SendCursor, end: Int)] = []
         var wake: UTCTime?
         for index in order {
             switch runs[index].need(at: time, instant, released: released, ceiling: ceiling) {
-            case .count: counts.append(CampaignCount(group: index, round: runs[index].progress.round))
+            case .count: counts.append(AudienceCountRequest(group: index, round: runs[index].progress.round))
             case .send(let most, let cursor, let end): wanted.append((index, most, cursor, end))
             case .wait(let until): wake = min(wake ?? until, until)
             case .nothing: break

@@ -44,7 +44,7 @@ package struct Governor: Sendable {
 package struct GovernorSettings: Hashable, Sendable {
     package var minConnections = 1
     package var maxConnections = 8
-    package var scale = ScaleMode.incremental(1)
+    package var scale = ConnectionScaling.incremental(1)
     /// Connections are added after all streams were in use, and pushes waited, for this time. Connections are removed
     /// after the next lower number of connections would have been enough for this time.
     package var minSustain = Duration.seconds(2)
@@ -65,7 +65,7 @@ package struct GovernorSettings: Hashable, Sendable {
 }
 
 /// How much the number of connections changes in one step.
-package enum ScaleMode: Hashable, Sendable {
+package enum ConnectionScaling: Hashable, Sendable {
     /// Adds or removes this many connections.
     case incremental(Int)
     /// Multiplies or divides by this factor, which is more than 1.

@@ -51,7 +51,7 @@ enum LoadedCredentials {
     var fingerprint: String {
         switch self {
         case .key(let key, let id, let team):
-            ProviderTokenOwner(keyID: id, teamID: team, keyFingerprint: key.fingerprint).description
+            ProviderTokenIdentity(keyID: id, teamID: team, keyFingerprint: key.fingerprint).description
         case .certificate(let identity): identity.certificate.fingerprint
         }
     }

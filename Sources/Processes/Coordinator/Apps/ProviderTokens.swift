@@ -17,7 +17,7 @@ package import StoreProtocol
         case refused
     }
 
-    let owner: ProviderTokenOwner
+    let identity: ProviderTokenIdentity
     /// The gateway that gets the tokens. Refusals are recorded for each gateway, because a key may be valid in one
     /// environment and invalid in another environment.
     let gateway: String
@@ -44,10 +44,10 @@ package import StoreProtocol
     package init(
         _ key: SigningKey, keyID: String, teamID: String, gateway: String, farmRedis: FarmRedis, log: Logger
     ) {
-        owner = ProviderTokenOwner(keyID: keyID, teamID: teamID, keyFingerprint: key.fingerprint)
+        identity = ProviderTokenIdentity(keyID: keyID, teamID: teamID, keyFingerprint: key.fingerprint)
         self.gateway = gateway
         self.key = key
-        seal = ProviderTokenSeal(key, owner)
+        seal = ProviderTokenSeal(key, identity)
         self.farmRedis = farmRedis
         self.log = log
     }
@@ -56,7 +56,7 @@ package import StoreProtocol
     private var now: Int64 { farmRedis.connection.clock.seconds }
 
     /// Identifies the credentials without revealing them. Different credentials have different fingerprints.
-    var fingerprint: String { owner.description }
+    var fingerprint: String { identity.description }
 
     /// Seconds until a refused token may be replaced.
     var renewalIn: Int64 { age.renewalIn(now: now) }
@@ -91,7 +91,7 @@ package import StoreProtocol
 
     private func adoptShared() async -> Bool {
         // If Redis does not reply, this call finds no shared token. The next refresh reads Redis again.
-        guard let shared = try? await farmRedis.providerToken(of: owner) else { return false }
+        guard let shared = try? await farmRedis.providerToken(of: identity) else { return false }
         return adopt(shared)
     }
 
@@ -107,7 +107,7 @@ package import StoreProtocol
         guard let issuedAt = unreportedRefusal else { return }
         do throws(RedisError) {
             try await farmRedis.refuseProviderToken(
-                of: owner, issuedAt: issuedAt, by: gateway, lifetime: Self.refusalLife)
+                of: identity, issuedAt: issuedAt, by: gateway, lifetime: Self.refusalLife)
             if unreportedRefusal == issuedAt { unreportedRefusal = nil }
         } catch { warn(error) }
     }
@@ -121,7 +121,7 @@ package import StoreProtocol
         await reportRefusal()
         askedAt = .now
         do throws(RedisError) {
-            guard let refused = try await farmRedis.refusedProviderToken(of: owner, by: gateway) else {
+            guard let refused = try await farmRedis.refusedProviderToken(of: identity, by: gateway) else {
                 return
             }
             age.refuse(tokenOf: refused, now: now)
@@ -141,7 +141,9 @@ package import StoreProtocol
 
     private func renewAlone() async -> Renewal {
         var shared: [UInt8]?
-        do throws(RedisError) { shared = try await farmRedis.providerToken(of: owner) } catch { warn(error) }
+        do throws(RedisError) { shared = try await farmRedis.providerToken(of: identity) } catch {
+            warn(error)
+        }
         await learnRefusal()
         if let shared, adopt(shared) { return .renewed }
         switch age.decide(now: now) {
@@ -153,7 +155,7 @@ package import StoreProtocol
 
     private func mint(inPlaceOf shared: [UInt8]?) async -> Renewal {
         let time = age.issueTime(now: now)
-        let token = ProviderToken.make(keyID: owner.keyID, teamID: owner.teamID, issuedAt: time) {
+        let token = ProviderToken.make(keyID: identity.keyID, teamID: identity.teamID, issuedAt: time) {
             key.sign($0)
         }
         var next = age
@@ -161,12 +163,13 @@ package import StoreProtocol
         let sealed = seal.seal(.init(issuedAt: time, renewedAt: next.renewedAt, token: token))
         do throws(RedisError) {
             let reply = try await farmRedis.swapProviderToken(
-                of: owner, from: shared, to: sealed, lifetime: .seconds(3600))
+                of: identity, from: shared, to: sealed, lifetime: .seconds(3600))
             if case .stored(let other) = reply, adopt(other) { return .renewed }
         } catch { warn(error) }
         age.minted(at: time)
         current = token
-        log.info("provider token created", metadata: ["key": "\(owner.keyID)", "team": "\(owner.teamID)"])
+        log.info(
+            "provider token created", metadata: ["key": "\(identity.keyID)", "team": "\(identity.teamID)"])
         return .renewed
     }
 
@@ -177,14 +180,14 @@ package import StoreProtocol
         current = record.token
         log.info(
             "using another host's provider token",
-            metadata: ["key": "\(owner.keyID)", "team": "\(owner.teamID)"])
+            metadata: ["key": "\(identity.keyID)", "team": "\(identity.teamID)"])
         return true
     }
 
     private func warn(_ error: RedisError) {
         log.warning(
             "cannot share provider tokens with other hosts through Redis", error: error,
-            metadata: ["key": "\(owner.keyID)"])
+            metadata: ["key": "\(identity.keyID)"])
     }
 }
 
@@ -200,23 +203,25 @@ package struct ProviderTokenSeal {
     }
 
     private let key: SealingKey
-    private let owner: ProviderTokenOwner
+    private let identity: ProviderTokenIdentity
 
-    package init(_ key: SigningKey, _ owner: ProviderTokenOwner) {
+    package init(_ key: SigningKey, _ identity: ProviderTokenIdentity) {
         self.key = key.sealingKey(purpose: "pushfarm provider token")
-        self.owner = owner
+        self.identity = identity
     }
 
     /// Seals a record as text: `issuedAt`, a space, `renewedAt` or 0, a space, the token.
     func seal(_ record: Record) -> [UInt8] {
         key.seal(
             Array("\(record.issuedAt) \(record.renewedAt ?? 0) ".utf8) + record.token,
-            associated: Array(owner.description.utf8))
+            associated: Array(identity.description.utf8))
     }
 
     /// Opens a sealed record; nil if the record was sealed for other credentials or is damaged.
     package func open(_ sealed: [UInt8]) -> Record? {
-        guard let plain = try? key.open(sealed, associated: Array(owner.description.utf8)) else { return nil }
+        guard let plain = try? key.open(sealed, associated: Array(identity.description.utf8)) else {
+            return nil
+        }
         let parts = plain.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[2].isEmpty,
             let issuedAt = Int64(foreign: parts[0]), let renewedAt = Int64(foreign: parts[1])

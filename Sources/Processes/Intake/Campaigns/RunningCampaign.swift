@@ -114,7 +114,7 @@ import StoreProtocol
     }
 
     private func count(
-        _ counts: [CampaignCount], _ audience: CampaignAudience
+        _ counts: [AudienceCountRequest], _ audience: CampaignAudience
     ) async throws(StoreError) -> Progress {
         var run = run
         let found = try await AudienceCounter(

@@ -55,7 +55,7 @@ package import Transport
 }
 
 /// The client of the control socket, used by `pushfarm simulator control`.
-@Loop package enum SimulatorControl {
+@Loop package enum SimulatorControlClient {
     /// Sends one command and waits for the reply, a JSON object on one line.
     package static func send(
         _ command: String, socket path: String, timeout: Duration = .seconds(5)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import pushfarm
 
-struct RedisAccessCheckTests {
+struct RedisExposureCheckTests {
     private func finding(_ address: String) throws -> Finding {
         let farm = try Configuration.read("redis: \(address)\n", file: "/etc/pushfarm.yaml")
-        return RedisAccessCheck(location: try #require(farm.redis)).finding
+        return RedisExposureCheck(location: try #require(farm.redis)).finding
     }
 
     @Test(
