@@ -4,7 +4,7 @@ import FarmHarness
 /// Measures a campaign to stored devices. Before and after the campaign, the same farm delivers jobs of 1,000 tokens.
 struct StoredDevices: BenchCase {
     let key = "campaign"
-    let title = "a campaign to 10,000,000 stored devices, two workers, RPUSH of the campaign to last settle"
+    let title = "a campaign to 1,000,000 stored devices, two workers, RPUSH of the campaign to last settle"
     let isOnce = true
     let isRehearsed = true
     let measures = [
@@ -19,7 +19,7 @@ struct StoredDevices: BenchCase {
         Measure("intake, greatest memory", "MB", "intake's peak"),
     ]
 
-    private static let devices = 10_000_000
+    private static let devices = 1_000_000
     private static let jobPushes = 1_000_000
     /// The most device inputs that wait in Redis.
     private static let mostWaiting = 100_000
