@@ -298,10 +298,10 @@ import Testing
         try farm.gateway.control("latency 2s")
         try farm.push([Job(id: "late", tokens: tokens)])
         _ = try await farm.event("job.accepted")
-        let past = try await farm.run("cancel", "late", "--expire-at", "3600")
+        let past = try await farm.run("cancel", "late", "--at", "3600")
         #expect(past.status == 2 && past.error.contains("long past"), "\(past)")
         let moment = Int(Date().timeIntervalSince1970) + 1
-        let result = try await farm.run("cancel", "late", "--expire-at", "\(moment)", "--json")
+        let result = try await farm.run("cancel", "late", "--at", "\(moment)", "--json")
         #expect(result.status == 0, "\(result)")
         let jobRecord = try await farm.finished("late")
         #expect(jobRecord.cancelled > 0 && jobRecord.delivered > 0)

@@ -160,14 +160,14 @@ import Testing
             let stale = farm.intakeToken
             try await farm.takeLeases()
             let fresh = farm.intakeToken
-            farm.intake.setToken(stale)
+            farm.intake.setFenceToken(stale)
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<3)))
             farm.intake.start()
             try await farm.until("it is told") {
                 farm.notices.contains(.fenced(app: "demo", token: stale.bytes))
             }
             #expect(try await farm.fixture.store.jobRecord(of: "a") == nil)
-            farm.intake.setToken(fresh)
+            farm.intake.setFenceToken(fresh)
             try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.audit()
         }

@@ -141,7 +141,7 @@ import Testing
     @Test func `an intake without the lease takes nothing`() async throws {
         try await DeviceIntakeFixture.run { farm in
             try await farm.push(Self.set("a"))
-            farm.intake.setToken(nil)
+            farm.intake.setFenceToken(nil)
             farm.intake.start()
             try await farm.takeLease()
             #expect(try await farm.length("devices") == 1 && farm.registry.applied == [])
@@ -263,7 +263,7 @@ import Testing
 
     /// Starts the intake with the present lease.
     func start() {
-        intake.setToken(token)
+        intake.setFenceToken(token)
         intake.start()
     }
 

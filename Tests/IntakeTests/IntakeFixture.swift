@@ -127,7 +127,7 @@ import Testing
                 leases: wanted))
         leases = reply.states.compactMap { if case .ours(let token) = $0 { token } else { nil } }
         #expect(leases.count == wanted.count)
-        intake.setToken(leases[0])
+        intake.setFenceToken(leases[0])
     }
 
     /// The fencing token of the current owner of the intake.

@@ -229,7 +229,7 @@ final class SimulatedHost {
             wire.call(.reclaim(shards)) { [unowned self] reply in
                 if case .reclaimed(let fenced) = reply {
                     if shards.contains(where: {
-                        fenced.contains($0.number) && leaseMachine.tokens[$0.number] == $0.token
+                        fenced.contains($0.number) && leaseMachine.fenceTokens[$0.number] == $0.token
                     }) {
                         leaseMachine.fenced()
                     }
@@ -417,7 +417,7 @@ final class SimulatedHost {
             switch lease {
             case .intake where leaseMachine.intake != nil:
                 note("the coordinator of \(name)", rounds.clock.end, life)
-            case .shard(let shard) where leaseMachine.tokens[shard] != nil:
+            case .shard(let shard) where leaseMachine.fenceTokens[shard] != nil:
                 note("the coordinator of \(name)", rounds.clock.end, life)
             default: break
             }

@@ -227,8 +227,8 @@ import Testing
     @Test func `an entry that cannot be settled is named until its pushes are closed as failed`() throws {
         _ = try farm()
         let record = try #require(try fixture.results().first)
-        #expect(try fixture.perform(NoteUnsettled(record.id, at: 7, reason: "ERR why not")))
-        #expect(try !fixture.perform(NoteUnsettled(record.id, at: 8, reason: "other")))
+        #expect(try fixture.perform(NoteUnsettleable(record.id, at: 7, reason: "ERR why not")))
+        #expect(try !fixture.perform(NoteUnsettleable(record.id, at: 8, reason: "other")))
         let faults = try fixture.perform(FindDamage(shards: StoreFixture.shards))
         #expect(faults.unsettled == 1 && faults.entry == "\(record.id)" && faults.why == "ERR why not")
         #expect(try fixture.audit().contains("results entry \(record.id) cannot be settled: ERR why not"))

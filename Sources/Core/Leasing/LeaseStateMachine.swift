@@ -65,14 +65,14 @@ package final class LeaseStateMachine {
     package var nonce: String { nonces.current }
     /// Shards that are being withdrawn from this host's workers.
     package var leaving: Set<Int> { handOver.leaving }
-    package var tokens: [Int: FenceToken] { owned.tokens }
+    package var fenceTokens: [Int: FenceToken] { owned.fenceTokens }
     package var intake: FenceToken? { owned.intake }
     var unreclaimed: Set<Int> { owned.unreclaimed }
     package var isOwner: Bool { !owned.isEmpty }
 
     /// The shards that workers may serve, with their fencing tokens.
     package var served: [Int: FenceToken] {
-        tokens.filter {
+        fenceTokens.filter {
             (!unreclaimed.contains($0.key) || faults.has(.servesUnreclaimed))
                 && (!handOver.isLeaving($0.key) || faults.has(.servesLeaving))
         }
@@ -124,7 +124,9 @@ package final class LeaseStateMachine {
         }
         if stage == .acquiring {
             stage = .reclaiming
-            if !isEnding, tokens.count < shards || intake == nil { return .acquire(acquisition(at: now)) }
+            if !isEnding, fenceTokens.count < shards || intake == nil {
+                return .acquire(acquisition(at: now))
+            }
         }
         guard stage == .reclaiming, !unreclaimed.isEmpty else { return nil }
         stage = .over
@@ -198,7 +200,7 @@ package final class LeaseStateMachine {
 
     /// Treats all leases as lost.
     package func forgetAll() {
-        for shard in tokens.keys { handOver.ended(shard) }
+        for shard in fenceTokens.keys { handOver.ended(shard) }
         owned = OwnedLeases()
         hasChanged = true
     }
@@ -219,13 +221,13 @@ package final class LeaseStateMachine {
     // MARK: Handing over
 
     /// The number of this host's shards that are assigned to other hosts.
-    package var misplacedShards: Int { tokens.keys.count { !demand.assigned.contains(.shard($0)) } }
+    package var misplacedShards: Int { fenceTokens.keys.count { !demand.assigned.contains(.shard($0)) } }
 
     /// Starts to withdraw shards that are assigned to other hosts. If the intake is assigned to another host, it is released
     /// immediately.
     package func handOverOthers(at now: Instant) {
         guard !isEnding, !faults.has(.handsNothingOver) else { return }
-        let misplacedShards = tokens.keys.sorted().filter {
+        let misplacedShards = fenceTokens.keys.sorted().filter {
             !unreclaimed.contains($0) && !demand.assigned.contains(.shard($0))
         }
         let back = handOver.cancel { demand.assigned.contains(.shard($0)) }
@@ -238,11 +240,11 @@ package final class LeaseStateMachine {
     }
 
     /// Withdraws all shards and acquires no more leases, because the coordinator exits or hands all leases over.
-    package func handOverAll(at now: Instant) { withdraw(tokens.keys.sorted(), isAll: true, at: now) }
+    package func handOverAll(at now: Instant) { withdraw(fenceTokens.keys.sorted(), isAll: true, at: now) }
 
     /// Hands all leases over to the coordinator's successor, a few shards at a time. The intake is released immediately.
     package func handOverSome(at now: Instant) {
-        withdraw(tokens.keys.sorted().filter { !unreclaimed.contains($0) }, isAll: false, at: now)
+        withdraw(fenceTokens.keys.sorted().filter { !unreclaimed.contains($0) }, isAll: false, at: now)
     }
 
     private func withdraw(_ shards: [Int], isAll: Bool, at now: Instant) {
@@ -272,7 +274,7 @@ package final class LeaseStateMachine {
         var hasSome = false
         if faults.has(.releasesServed) { _ = handOver.begin(Array(shards), isAll: true, at: .now) }
         for shard in shards where handOver.isLeaving(shard) {
-            guard let token = tokens[shard] else { continue }
+            guard let token = fenceTokens[shard] else { continue }
             forget(.shard(shard))
             pendingReleases[.shard(shard)] = token
             hasSome = true

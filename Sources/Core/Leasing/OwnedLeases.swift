@@ -2,26 +2,26 @@ import StoreProtocol
 
 /// The leases that a host has acquired, with their fencing tokens.
 struct OwnedLeases {
-    private(set) var tokens: [Int: FenceToken] = [:]
+    private(set) var fenceTokens: [Int: FenceToken] = [:]
     private(set) var intake: FenceToken?
     /// Acquired shards whose previous owner's batches are not reclaimed yet. No worker gets these shards.
     private(set) var unreclaimed: Set<Int> = []
 
-    var isEmpty: Bool { intake == nil && tokens.isEmpty }
+    var isEmpty: Bool { intake == nil && fenceTokens.isEmpty }
 
     /// The owned leases: the intake, then the shards in order.
     var leases: [LeaseID] {
-        (intake == nil ? [] : [.intake]) + tokens.keys.sorted().map { .shard($0) }
+        (intake == nil ? [] : [.intake]) + fenceTokens.keys.sorted().map { .shard($0) }
     }
 
     /// The shards whose batches are to be reclaimed, in order.
     var toReclaim: [LeaseStateMachine.Shard] {
-        unreclaimed.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } }
+        unreclaimed.sorted().compactMap { shard in fenceTokens[shard].map { (shard, $0) } }
     }
 
     /// The leases that the host does not own: shards in order, then the intake.
     func missing(of shards: Int) -> [LeaseID] {
-        let missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseID.shard($0) }
+        let missing = (0..<shards).filter { fenceTokens[$0] == nil }.map { LeaseID.shard($0) }
         return intake == nil ? missing + [.intake] : missing
     }
 
@@ -29,7 +29,7 @@ struct OwnedLeases {
         switch lease {
         case .intake: intake = token
         case .shard(let shard):
-            tokens[shard] = token
+            fenceTokens[shard] = token
             unreclaimed.insert(shard)
         }
     }
@@ -38,7 +38,7 @@ struct OwnedLeases {
         switch lease {
         case .intake: intake = nil
         case .shard(let shard):
-            tokens[shard] = nil
+            fenceTokens[shard] = nil
             unreclaimed.remove(shard)
         }
     }
@@ -46,6 +46,6 @@ struct OwnedLeases {
     /// Notes that the batches of these shards are reclaimed. If a shard has another fencing token now, the host acquired the
     /// shard again during the call, so the shard stays unreclaimed.
     mutating func reclaimed(_ shards: [LeaseStateMachine.Shard]) {
-        for (shard, token) in shards where tokens[shard] == token { unreclaimed.remove(shard) }
+        for (shard, token) in shards where fenceTokens[shard] == token { unreclaimed.remove(shard) }
     }
 }

@@ -46,18 +46,18 @@ extension AppIntake {
         guard job.count <= Self.aloneBytes else { return }
         unparsed = [job]
         if case .split(let plan) = try await nextStep(token), plan.dropped == 1 {
-            try await split(plan, token, alone: job)
+            try await split(plan, token, movedJob: job)
         }
         queue.removeAll()
         becomeIdle()
     }
 
     private func split(
-        _ plan: IntakeStep.Plan, _ token: FenceToken, alone: [UInt8] = []
+        _ plan: IntakeStep.Plan, _ token: FenceToken, movedJob: [UInt8] = []
     ) async throws(StoreError) {
         let request = Split(
             token: token, step: step + 1, dropped: plan.dropped, head: plan.head, jobs: plan.jobs,
-            batches: plan.batches, retention: retention, alone: alone)
+            batches: plan.batches, retention: retention, movedJob: movedJob)
         do throws(StoreError) {
             switch try await retrying(request) {
             case .done(_, let nextDue, let isDrained):

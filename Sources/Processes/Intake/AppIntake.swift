@@ -85,9 +85,9 @@ import StoreProtocol
     }
 
     /// Uses this fencing token for all further steps; nil stops the work.
-    func setToken(_ token: FenceToken?) {
-        leased.setToken(token)
-        lookups.setToken(token)
+    func setFenceToken(_ token: FenceToken?) {
+        leased.setFenceToken(token)
+        lookups.setFenceToken(token)
     }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {

@@ -21,7 +21,7 @@ package import Supervision
     private var apps: [String: AppIntake] = [:]
     private var devices: [String: DeviceIntake] = [:]
     /// The last fencing token of each app.
-    private var tokens: [String: FenceToken] = [:]
+    private var fenceTokens: [String: FenceToken] = [:]
     private var registries: RegistryConnections?
     private var campaigns: [String: CampaignIntake] = [:]
     private var censuses: [String: RegistryCensus] = [:]
@@ -56,11 +56,11 @@ package import Supervision
         case .forget(let name): forget(name)
         case .fence(let app, let bytes):
             let token = bytes.isEmpty ? nil : FenceToken(bytes)
-            tokens[app] = token
-            apps[app]?.setToken(token)
-            devices[app]?.setToken(token)
-            campaigns[app]?.setToken(token)
-            censuses[app]?.setToken(token)
+            fenceTokens[app] = token
+            apps[app]?.setFenceToken(token)
+            devices[app]?.setFenceToken(token)
+            campaigns[app]?.setFenceToken(token)
+            censuses[app]?.setFenceToken(token)
         case .logLevel(let level): runtime.logging.setLevel(level)
         case .reopenLogs: runtime.logging.reopen()
         case .finish(let milliseconds): runtime.finish(within: .milliseconds(Int64(milliseconds)))
@@ -131,7 +131,7 @@ package import Supervision
         let intake = DeviceIntake(
             context, app: setup.name, rules: DeviceInputRules(setup), writer: writer)
         devices[setup.name] = intake
-        intake.setToken(tokens[setup.name])
+        intake.setFenceToken(tokens[setup.name])
         Loop.task {
             // Stop the former device intake, so that it applies no more inputs to the former registry.
             await former?.stop()
@@ -140,7 +140,7 @@ package import Supervision
     }
 
     private func forget(_ name: String) {
-        tokens[name] = nil
+        fenceTokens[name] = nil
         let (app, intake) = (apps.removeValue(forKey: name), devices.removeValue(forKey: name))
         let (runner, census) = (campaigns.removeValue(forKey: name), censuses.removeValue(forKey: name))
         context?.forgetCounts(of: name)

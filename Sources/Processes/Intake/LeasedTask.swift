@@ -35,7 +35,7 @@ import StoreProtocol
     }
 
     /// Uses this fencing token from now on; nil stops the work.
-    func setToken(_ token: FenceToken?) {
+    func setFenceToken(_ token: FenceToken?) {
         guard token != self.token else { return }
         self.token = token
         wake()

@@ -29,7 +29,7 @@ package import Supervision
     private var context: WorkerContext?
     private var apps: [String: AppSender] = [:]
     private var setups: [String: AppSetup] = [:]
-    private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
+    private var providerTokens: [String: (generation: UInt32, token: [UInt8])] = [:]
     private var pollTimer: Timer?
     private let readings: FeedbackReadings
     /// The timer that ends the process when no batch is held; nil unless the worker is finishing.
@@ -67,8 +67,8 @@ package import Supervision
             begin(redis, authority, worker, Int(index))
         case .app(let setup): configure(setup)
         case .provider(let app, let generation, let token, let reconnects):
-            let isFirst = tokens[app] == nil
-            tokens[app] = (generation, token)
+            let isFirst = providerTokens[app] == nil
+            providerTokens[app] = (generation, token)
             if isFirst || reconnects {
                 if let setup = setups[app] { applyPlan(of: setup) }
             } else {
@@ -152,7 +152,7 @@ package import Supervision
 
     /// Forgets the setup of an app that is no longer served.
     private func forget(_ app: String) {
-        (setups[app], tokens[app]) = (nil, nil)
+        (setups[app], providerTokens[app]) = (nil, nil)
         apps[app]?.leave()
     }
 
@@ -160,7 +160,7 @@ package import Supervision
     /// known.
     private func applyPlan(of setup: AppSetup) {
         guard let context, let app = apps[setup.name] else { return }
-        let token = tokens[setup.name]
+        let token = providerTokens[setup.name]
         if setup.credentials == .providerToken, token == nil { return }
         do {
             let plan = try GatewaySettings(

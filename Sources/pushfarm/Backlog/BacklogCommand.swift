@@ -28,7 +28,7 @@ struct BacklogCommand: FarmCommand {
     var eta = false
 
     @Option(reads: ArgumentHelp("The time between the two counts of --eta.", valueName: "duration"))
-    var over = TimeSpan(seconds: 2)
+    var over = DurationOption(seconds: 2)
 
     func validate() throws {
         try over.check("--over", 0.1...3600)

@@ -43,7 +43,7 @@ struct CampaignsPlanCommand: ParsableCommand, Sendable {
 
     @Option(
         reads: ArgumentHelp("How long rewards of variants need to arrive.", valueName: "duration"))
-    var rewardDelay = TimeSpan(seconds: 1800)
+    var rewardDelay = DurationOption(seconds: 1800)
 
     func validate() throws {
         guard (0...1_000_000).contains(requests) else {

@@ -47,7 +47,7 @@ struct CampaignsTestCommand: ParsableCommand, Sendable {
     var variant: String?
 
     @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 60)
+    var timeout = DurationOption(seconds: 60)
 
     @Flag(help: "Waits until the job is finished, and prints the job record.")
     var wait = false

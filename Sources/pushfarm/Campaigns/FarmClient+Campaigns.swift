@@ -24,14 +24,14 @@ struct StoredCampaign: Sendable {
 
 extension StoredCampaign {
     /// The runs of a recurring campaign; nil for a campaign that does not recur.
-    func runs() throws(CommandFailure) -> CampaignRuns? {
+    func runs() throws(CommandFailure) -> RecurringSchedule? {
         // Most campaigns do not recur, and their definitions need no time zones here.
         guard record.definition.contains("\"cron\"".utf8) else { return nil }
         let zones = CampaignZones()
         try zones.check()
         let campaign = try definition(zones)
         do throws(ScheduleError) {
-            return try CampaignRuns(campaign, id: id) { zones.rules($0) }
+            return try RecurringSchedule(campaign, id: id) { zones.rules($0) }
         } catch { throw .failed("\(name) cannot recur: \(error.reason)") }
     }
 }

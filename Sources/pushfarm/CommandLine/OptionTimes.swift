@@ -2,7 +2,7 @@ import ArgumentParser
 import PushModel
 
 /// A duration on the command line, in whole or decimal seconds or with units: `90s`, `15m`, `1h30m`.
-struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
+struct DurationOption: Equatable, Sendable, OptionValue, CustomStringConvertible {
     let milliseconds: Int64
 
     init(seconds: Int64) { milliseconds = seconds * 1000 }

@@ -47,7 +47,7 @@ struct ReplayCommand: FarmCommand {
     var lane: String?
 
     @Option(reads: ArgumentHelp("A new time to live for the pushes, from now on.", valueName: "duration"))
-    var ttl: TimeSpan?
+    var ttl: DurationOption?
 
     @Flag(help: "Also replays at-most-once pushes that may have been delivered.")
     var evenUnknown = false

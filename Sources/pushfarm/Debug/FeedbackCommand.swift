@@ -25,7 +25,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
     var app: String
 
     @Option(reads: ArgumentHelp("How long to wait for the result.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 120)
+    var timeout = DurationOption(seconds: 120)
 
     func validate() throws {
         try timeout.check("--timeout", 1...3600)

@@ -49,7 +49,7 @@ struct DevicesImportCommand: ParsableCommand {
     var backlog = 50_000
 
     @Option(reads: ArgumentHelp("The longest time of one wait for the farm.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 600)
+    var timeout = DurationOption(seconds: 600)
 
     @Flag(help: "Starts over and replaces the files of an interrupted import.")
     var startOver = false

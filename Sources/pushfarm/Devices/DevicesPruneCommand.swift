@@ -25,10 +25,10 @@ struct DevicesPruneCommand: ParsableCommand {
     @Option(
         reads: ArgumentHelp(
             "Removes devices that registered last before this time, in whole days.", valueName: "duration"))
-    var unseen: TimeSpan
+    var unseen: DurationOption
 
     @Option(reads: ArgumentHelp("How long to wait for the farm.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 600)
+    var timeout = DurationOption(seconds: 600)
 
     @Flag(help: "Counts the devices, and changes nothing.")
     var dryRun = false

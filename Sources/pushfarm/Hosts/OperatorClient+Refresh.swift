@@ -21,7 +21,7 @@ extension OperatorClient {
         guard !live.isEmpty else { return nil }
         var options: OperatorOptions
         do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }
-        options.timeout = TimeSpan(seconds: 10)
+        options.timeout = DurationOption(seconds: 10)
         let operators = OperatorClient(
             configuration: client.configuration, options: options, console: console)
         return try await operators.ask(client, .refresh, words, nil, live)

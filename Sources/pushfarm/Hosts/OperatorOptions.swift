@@ -12,7 +12,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
     var wait = true
 
     @Option(reads: ArgumentHelp("The longest time to wait for the hosts' replies.", valueName: "duration"))
-    var timeout: TimeSpan?
+    var timeout: DurationOption?
 
     @Flag(help: "Uses the control socket of this machine's coordinator instead of Redis.")
     var local = false

@@ -13,7 +13,7 @@ struct CancelCommand: FarmCommand {
             flight. A job in the inbox is cancelled when the intake takes it. A cancelled
             job cannot be resumed.
 
-            With --expire-at, the job runs until the given time. Pushes that are still
+            With --at, the job runs until the given time. Pushes that are still
             unsent at this time are cancelled.
 
             The command waits until the job is finished. Control-C ends only the wait, not
@@ -22,7 +22,7 @@ struct CancelCommand: FarmCommand {
 
             Example:
               pushfarm cancel order-4711
-              pushfarm cancel campaign-7 --app demo --expire-at 2h
+              pushfarm cancel campaign-7 --app demo --at 2h
               pushfarm cancel campaign-7 --dry-run --json
             """)
 
@@ -34,13 +34,13 @@ struct CancelCommand: FarmCommand {
         reads: ArgumentHelp(
             "Cancels the pushes that are unsent at this time: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
-    var expireAt: Moment?
+    var at: Moment?
 
     @Flag(inversion: .prefixedNo, help: "Waits until the job is finished.")
     var wait = true
 
     @Option(reads: ArgumentHelp("How long to wait until the job is finished.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 300)
+    var timeout = DurationOption(seconds: 300)
 
     @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
@@ -48,25 +48,25 @@ struct CancelCommand: FarmCommand {
     func validate() throws {
         // A time in the last hour counts as now. An older time is refused: it is probably an error, and a cancel cannot
         // be undone.
-        if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
+        if case .at(let moment) = at, moment / 1000 < WallClock.seconds - 3600 {
             throw ValidationError(
-                "The time of --expire-at is long past; to cancel now, leave the option out.")
+                "The time of --at is long past; to cancel now, leave the option out.")
         }
         try timeout.check("--timeout", 1...86_400)
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let job = choice.job
-        let moment = expireAt?.future(now: WallClock.seconds * 1000)
+        let moment = at?.future(now: WallClock.seconds * 1000)
         let app = try await client.app(ofJob: job, app: choice.app)
         let (hasChanged, jobState) = try await dryRun ? preview(app, client) : cancel(app, at: moment, client)
         if !dryRun, hasChanged {
-            let words = moment.map { ["--expire-at", "\($0 / 1000)"] } ?? []
+            let words = moment.map { ["--at", "\($0 / 1000)"] } ?? []
             try await OperatorClient.record(["cancel", job, "--app", app] + words, client)
         }
         var jobRecord = try await client.jobRecord(job, app)
         var isOverdue = false
-        if wait, expireAt == nil, !dryRun, jobRecord?.state != .finished {
+        if wait, at == nil, !dryRun, jobRecord?.state != .finished {
             let poller = JobRecordPoller(
                 client: client, title: "cancelling", quiet: console.json, failsOnRefusal: false)
             jobRecord = try await poller.wait([job], app, atMost: timeout.duration).first
@@ -127,7 +127,7 @@ struct CancelCommand: FarmCommand {
         let state =
             !hasChanged
             ? "was being cancelled already"
-            : expireAt == nil ? "is being cancelled" : "is cancelled from then on"
+            : at == nil ? "is being cancelled" : "is cancelled from then on"
         return "\(state): \(cancelled) cancelled so far, \(open) open"
     }
 }

@@ -39,7 +39,7 @@ struct JobsCommand: FarmCommand {
     var stuck = false
 
     @Option(reads: ArgumentHelp("Time between the two readings.", valueName: "duration"))
-    var over = TimeSpan(seconds: 1)
+    var over = DurationOption(seconds: 1)
 
     func validate() throws {
         try over.check("--over", 0.1...3600)

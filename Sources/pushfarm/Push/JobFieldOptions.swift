@@ -18,7 +18,7 @@ struct JobFieldOptions: ParsableArguments, Sendable {
     @Option(
         reads: ArgumentHelp(
             "The time to live, such as 3600 (seconds), 90s, 15m or 1h.", valueName: "duration"))
-    var ttl: TimeSpan?
+    var ttl: DurationOption?
 
     @Option(
         reads: ArgumentHelp(

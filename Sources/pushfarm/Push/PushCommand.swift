@@ -46,7 +46,7 @@ struct PushCommand: ParsableCommand, Sendable {
     @OptionGroup(title: "Job fields") var fields: JobFieldOptions
 
     @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 60)
+    var timeout = DurationOption(seconds: 60)
 
     @Flag(help: "Waits until the job is finished, and prints the job record.")
     var wait = false

@@ -13,7 +13,7 @@ extension FarmClient {
             found += try await call(ReadRefused(.only(id)), name).map { (name, $0) }
         }
         guard let first = found.first else {
-            throw .failed("there is no refused job \(id); perhaps it was already retried or deleted")
+            throw .failed("there is no refused job \(id); perhaps it was already resubmitted or deleted")
         }
         guard found.count == 1 else {
             throw .usage(
@@ -38,7 +38,7 @@ extension FarmClient {
     ///   the refused job again.
     /// - Returns: the new job, and the job id that the text of this job contains, or nil if it contains none.
     /// - Throws: an error when the farm would refuse the job again.
-    func retriedJob(
+    func resubmittedJob(
         _ refused: RefusedEntry, corrected: [UInt8]?, _ app: String
     ) async throws(CommandFailure) -> (job: Replay.NewJob, id: String?) {
         let text = corrected ?? refused.original
@@ -85,7 +85,7 @@ extension FarmClient {
                 reply = try await store.performWithRetries(replay, within: .seconds(30))
             } catch {
                 if case .gone = error {
-                    throw .failed("the refused job \(id) is gone: it was retried or deleted meanwhile")
+                    throw .failed("the refused job \(id) is gone: it was resubmitted or deleted meanwhile")
                 }
                 throw failure(error)
             }

@@ -6,7 +6,7 @@ import StoreProtocol
 struct RefusedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refused",
-        abstract: "Lists, shows, retries and deletes refused jobs.",
+        abstract: "Lists, shows, resubmits and deletes refused jobs.",
         discussion: """
             The farm refuses a whole job when the job breaks a rule of the job contract.
             The farm keeps about the last 10,000 refused jobs of each app, and of each job
@@ -161,7 +161,7 @@ struct RefusedResubmitCommand: ParsableCommand, Sendable {
     @Loop private func resubmit(_ corrected: [UInt8]?, _ client: FarmClient, _ console: Console) async throws
     {
         let (app, refused) = try await client.refusedJob(choice.id, choice.app)
-        let (job, jobID) = try await client.retriedJob(refused, corrected: corrected, app)
+        let (job, jobID) = try await client.resubmittedJob(refused, corrected: corrected, app)
         if !dryRun { try await client.takeOut(refused.id, app, replacedBy: job) }
         console.show(
             .object([

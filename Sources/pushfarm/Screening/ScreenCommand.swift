@@ -63,7 +63,7 @@ struct ScreenCommand: ParsableCommand {
 
     @Option(
         reads: ArgumentHelp("How long the command continues without progress.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 600)
+    var timeout = DurationOption(seconds: 600)
 
     func validate() throws {
         guard (1...100_000).contains(rate) else { throw ValidationError("--rate must be from 1 to 100000.") }

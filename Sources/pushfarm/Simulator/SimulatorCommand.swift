@@ -108,12 +108,12 @@ struct SimulatorCommand: ParsableCommand {
     var keyEnvironments: [String] = []
 
     @Option(reads: ArgumentHelp("The lifetime of a provider token.", valueName: "duration"))
-    var tokenLifetime: TimeSpan?
+    var tokenLifetime: DurationOption?
 
     @Option(
         reads: ArgumentHelp(
             "The shortest time between two changes of a connection's provider token.", valueName: "duration"))
-    var tokenUpdateInterval: TimeSpan?
+    var tokenUpdateInterval: DurationOption?
 
     @Option(reads: ArgumentHelp("The number of open streams that a connection may have.", valueName: "n"))
     var streams: UInt32?
@@ -136,7 +136,7 @@ struct SimulatorCommand: ParsableCommand {
     @Option(
         reads: ArgumentHelp(
             "The idle time after which the simulator sends GOAWAY on a connection.", valueName: "duration"))
-    var idleTimeout: TimeSpan?
+    var idleTimeout: DurationOption?
 
     @Option(
         reads: ArgumentHelp(
@@ -263,7 +263,7 @@ struct SimulatorCommand: ParsableCommand {
         return options
     }
 
-    private static func seconds(_ time: TimeSpan, _ option: String) throws -> Int64 {
+    private static func seconds(_ time: DurationOption, _ option: String) throws -> Int64 {
         guard let seconds = time.wholeSeconds else {
             throw ValidationError("\(option) must be a whole number of seconds.")
         }

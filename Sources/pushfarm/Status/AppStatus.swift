@@ -135,7 +135,7 @@ struct AppStatus: Sendable {
             "paused_shards": .array(pausedShards.map { .number($0.shardNumber) }),
             "unowned": .number(unowned),
             "wrong_types": .array(faults.wrongTypes.map(\.json)),
-            "unsettled": .number(faults.unsettled), "unreadable": .number(faults.unreadable),
+            "unsettleable": .number(faults.unsettled), "unreadable": .number(faults.unreadable),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
         ])
     }

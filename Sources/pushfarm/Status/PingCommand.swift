@@ -26,7 +26,7 @@ struct PingCommand: ParsableCommand {
     var alive = false
 
     @Option(reads: ArgumentHelp("The longest time to wait.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 5)
+    var timeout = DurationOption(seconds: 5)
 
     func validate() throws {
         try timeout.check("--timeout", 0.001...3600)

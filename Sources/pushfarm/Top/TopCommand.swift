@@ -23,7 +23,7 @@ struct TopCommand: ParsableCommand {
     var once = false
 
     @Option(reads: ArgumentHelp("The time between two updates: 0.2 to 60 seconds.", valueName: "duration"))
-    var interval = TimeSpan(seconds: 1)
+    var interval = DurationOption(seconds: 1)
 
     func validate() throws {
         try interval.check("--interval", 0.2...60)

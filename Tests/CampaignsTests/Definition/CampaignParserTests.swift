@@ -228,12 +228,12 @@ struct CampaignParserTests {
         let text =
             "{\"id\":\"daily\",\"segment\":\"a\",\"cron\":\"30 5 * * *\",\"payload\":{\"x\": 1},\"rate\":5}"
         let daily = try campaign(text)
-        let runs = try #require(try CampaignRuns(daily, id: "daily", zones: TestZones.rules))
+        let runs = try #require(try RecurringSchedule(daily, id: "daily", zones: TestZones.rules))
         let run = try campaign(String(decoding: runs.definition(ofRun: "daily.x"), as: UTF8.self))
         #expect(run.id == "daily.x" && run.series == "daily" && run.recurrence == nil)
         #expect(run.schedule == daily.schedule && run.audience == daily.audience)
         let inSeries = try campaign("{\"series\":\"s\"," + text.dropFirst())
-        let other = try #require(try CampaignRuns(inSeries, id: "daily", zones: TestZones.rules))
+        let other = try #require(try RecurringSchedule(inSeries, id: "daily", zones: TestZones.rules))
         #expect(try campaign(String(decoding: other.definition(ofRun: "r"), as: UTF8.self)).series == "s")
         let due = UTCTime(seconds: 1_795_671_000)
         #expect(runs.canStart(due: due, now: due.adding(milliseconds: 3_599_999)))

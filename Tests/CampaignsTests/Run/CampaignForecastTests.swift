@@ -155,7 +155,7 @@ struct CampaignForecastTests {
     ) -> RemainingWork.Part {
         RemainingWork.Part(
             section: .init(group: group), left: devices - handled, handled: handled,
-            allowed: TimeSpans([start..<start.adding(milliseconds: minutes * 60_000)]), waits: waits)
+            allowed: TimeRangeSet([start..<start.adding(milliseconds: minutes * 60_000)]), waits: waits)
     }
 
     private static func plain(_ verdict: CampaignForecast.Verdict) -> Expected {

@@ -23,7 +23,7 @@ struct CampaignSimulation {
     private let start: UTCTime
     private var audience: FakeAudience
     private let zones: [String]
-    private var run: CampaignRun
+    private var run: CampaignStateMachine
     private var stored: CampaignProgress?
     private var counts = CampaignCounts()
     private var time: UTCTime
@@ -47,7 +47,7 @@ struct CampaignSimulation {
         (rate, every) = (definition.rate, definition.every.map { Int64($0) * 60_000 })
         campaign = try CampaignTests.parse(definition.text)
         audience = FakeAudience(random.int(in: 1...900), zones: zones + ["Mars/Olympus"], using: &random)
-        run = try CampaignRun(
+        run = try CampaignStateMachine(
             campaign, id: "c", start: start, names: zones + ["Mars/Olympus"], zones: TestZones.rules)
         time = start
     }
@@ -156,7 +156,7 @@ struct CampaignSimulation {
         advance(by: Int64(random.int(in: 1...8)))
     }
 
-    private mutating func store(_ next: CampaignRun) {
+    private mutating func store(_ next: CampaignStateMachine) {
         run = next
         counts.add(run.unstored.additions)
         stored = run.progress
@@ -178,7 +178,7 @@ struct CampaignSimulation {
             paused += pause
             let progress = stored.flatMap { CampaignProgress(json: $0.json) }
             try BrokenInvariant.unless((progress == nil) == (stored == nil), "a progress that cannot be read")
-            run = try CampaignRun(
+            run = try CampaignStateMachine(
                 campaign, id: "c", start: start, names: zones, zones: TestZones.rules, progress: progress)
         case 2:
             for _ in 0..<random.int(in: 1...30) {

@@ -60,7 +60,7 @@ struct MergeSimulation {
         let campaign: Campaign
         let start: UTCTime
         var audience: FakeAudience
-        var run: CampaignRun
+        var run: CampaignStateMachine
         var stored: CampaignProgress?
         var counts = CampaignCounts()
         var isOver = false
@@ -116,7 +116,7 @@ struct MergeSimulation {
         let start = five.adding(milliseconds: Int64(plan.start) * 60_000)
         return Player(
             id: id, plan: plan, campaign: campaign, start: start, audience: audience,
-            run: try CampaignRun(campaign, id: id, start: start, names: [], zones: TestZones.rules))
+            run: try CampaignStateMachine(campaign, id: id, start: start, names: [], zones: TestZones.rules))
     }
 
     // MARK: Play
@@ -240,7 +240,7 @@ struct MergeSimulation {
         }
     }
 
-    private mutating func store(_ index: Int, _ run: CampaignRun) {
+    private mutating func store(_ index: Int, _ run: CampaignStateMachine) {
         campaigns[index].run = run
         for (field, number) in run.unstored.additions {
             let parts = field.split(separator: ":")
@@ -253,7 +253,7 @@ struct MergeSimulation {
     private mutating func disturb(_ index: Int) throws {
         if random.chance(2) {
             let own = campaigns[index]
-            campaigns[index].run = try CampaignRun(
+            campaigns[index].run = try CampaignStateMachine(
                 own.campaign, id: own.id, start: own.start, names: [], zones: TestZones.rules,
                 progress: own.stored.flatMap { CampaignProgress(json: $0.json) })
         } else {

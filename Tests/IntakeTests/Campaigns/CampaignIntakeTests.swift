@@ -38,7 +38,7 @@ import Testing
             try await farm.push(Self.definition("c", ""))
             let record = try await farm.ended("c")
             #expect(record.counts[.accepted, 1] == 299 && record.counts[.unsendable, 1] == 1)
-            let events = try await farm.events("campaign.skipped")
+            let events = try await farm.events("campaign.devices_skipped")
             #expect(events.map { $0["devices"] } == ["1"] && events[0]["reason"]?.contains("record") == true)
         }
     }
@@ -50,7 +50,7 @@ import Testing
             try await farm.push(Self.definition("c", ""))
             let record = try await farm.ended("c")
             #expect(record.state == .finished && record.counts[.accepted, 1] == 300 - lost && lost > 0)
-            let events = try await farm.events("campaign.skipped")
+            let events = try await farm.events("campaign.devices_skipped")
             #expect(events.count == 1 && events[0]["reason"]?.contains("chunk 0") == true)
         }
     }
@@ -172,7 +172,7 @@ import Testing
     }
 
     private func start() {
-        intake.setToken(token)
+        intake.setFenceToken(token)
         intake.start()
     }
 

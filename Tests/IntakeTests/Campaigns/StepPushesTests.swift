@@ -62,7 +62,7 @@ struct StepPushesTests {
             Self.device(1), .removed, Self.device(2, bytes: 4), .unsendable("no record"), Self.device(1),
             Self.device(3),
         ])
-        #expect(pushes.accepted == 2 && Self.count(pushes) == 2 && pushes.acceptedPlaces == [0, 5])
+        #expect(pushes.accepted == 2 && Self.count(pushes) == 2 && pushes.acceptedIndexes == [0, 5])
         #expect(pushes.excluded == 2 && pushes.unsendable == 2 && pushes.handled == 6)
         #expect(pushes.fault != nil)
     }
@@ -78,7 +78,7 @@ struct StepPushesTests {
         devices[3].limit(.quiet)
         devices[4].limit(.allowed)
         let pushes = try Self.pushes(devices)
-        #expect(pushes.accepted == 2 && pushes.acceptedPlaces == [4, 5] && pushes.handled == 6)
+        #expect(pushes.accepted == 2 && pushes.acceptedIndexes == [4, 5] && pushes.handled == 6)
         #expect(pushes.capped == 1 && pushes.excluded == 2 && pushes.unsendable == 1)
     }
 
@@ -87,7 +87,7 @@ struct StepPushesTests {
         let devices = (0..<100).map { Self.device($0, user: $0 % 33 == 7 ? large : "u") }
         let pushes = try Self.pushes(devices)
         #expect(pushes.unsendable == 3 && pushes.accepted == 97 && pushes.handled == 100)
-        #expect(pushes.acceptedPlaces == (0..<100).filter { $0 % 33 != 7 })
+        #expect(pushes.acceptedIndexes == (0..<100).filter { $0 % 33 != 7 })
         #expect(pushes.fault != nil)
     }
 

@@ -20,7 +20,7 @@ struct PaceSimulationTests {
     private struct Simulation {
         private var random: SplitMix
         private let disturbances: Disturbances
-        let times: TimeSpans
+        let times: TimeRangeSet
         let isEven: Bool
         private var pace: Pace
         private(set) var left: Int

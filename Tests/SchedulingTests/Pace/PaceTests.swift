@@ -4,8 +4,8 @@ import Testing
 struct PaceTests {
     private static let origin = ContinuousClock.now
 
-    private static func spans(_ ranges: (Int64, Int64)...) -> TimeSpans {
-        TimeSpans(ranges.map { UTCTime(seconds: $0.0)..<UTCTime(seconds: $0.1) })
+    private static func spans(_ ranges: (Int64, Int64)...) -> TimeRangeSet {
+        TimeRangeSet(ranges.map { UTCTime(seconds: $0.0)..<UTCTime(seconds: $0.1) })
     }
 
     /// Asks at a time in milliseconds of both clocks, and takes what is available.

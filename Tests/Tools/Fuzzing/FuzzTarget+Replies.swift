@@ -25,7 +25,7 @@ extension FuzzTarget {
         BeginFeedback.self, RecordIntakeCrash.self,
         CancelBatches.self, PromoteJob.self, ChangePauses.self, ListDelayedOrPaused.self,
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, ResolveUnconfirmed.self,
-        NoteUnsettled.self, FindDamage.self,
+        NoteUnsettleable.self, FindDamage.self,
         ReadPushCounts.self, ReadAges.self, ReadPauses.self, ReadAppState.self, ScanStates.self,
         SetAdmission.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountDeadLetters.self, CreateResultsGroup.self,

@@ -7,12 +7,12 @@ struct TimeOptionTests {
     @Test(
         arguments: [("90", 90_000), ("0.5", 500), ("90s", 90_000), ("1h30m", 5_400_000)] as [(String, Int64)])
     func `a duration is seconds or has units`(text: String, milliseconds: Int64) throws {
-        #expect(try TimeSpan(reading: text).milliseconds == milliseconds)
+        #expect(try DurationOption(reading: text).milliseconds == milliseconds)
     }
 
     @Test(arguments: ["", "x", "-5", "1e3", "5w", "1.2.3"])
     func `an invalid duration is refused`(text: String) {
-        #expect(throws: OptionFault.self) { try TimeSpan(reading: text) }
+        #expect(throws: OptionFault.self) { try DurationOption(reading: text) }
     }
 
     @Test(arguments: [
@@ -77,7 +77,7 @@ struct TimeOptionTests {
             try PushCommand.parse(["--token", "aa", "--alert", "x", "--timeout", "2m"]).timeout.milliseconds
                 == 120_000)
         #expect(
-            try CancelCommand.parse(["job", "--timeout", "2m", "--expire-at", "2h"]).expireAt
+            try CancelCommand.parse(["job", "--timeout", "2m", "--at", "2h"]).at
                 == .span(7_200_000))
         #expect(try BacklogCommand.parse(["--over", "500ms"]).over.milliseconds == 500)
         #expect(try JobsCommand.parse(["--over", "1m"]).over.milliseconds == 60_000)

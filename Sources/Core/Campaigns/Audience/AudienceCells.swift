@@ -1,8 +1,8 @@
 package import Scheduling
 
-/// The cells into which stages and cohorts divide an audience. Each device is in one cell, by its place.
+/// The cells into which stages and cohorts divide an audience. Each device is in one cell, by its rank.
 ///
-/// A device's place depends only on its partition, its ordinal, and the campaign's salt. So no record is read to find the
+/// A device's rank depends only on its partition, its ordinal, and the campaign's salt. So no record is read to find the
 /// devices of a cell.
 package struct AudienceCells: Hashable, Sendable {
     /// A cell: a stage and a cohort.
@@ -36,13 +36,13 @@ package struct AudienceCells: Hashable, Sendable {
     /// The index of a cell, 0..<``count``: the cells are in order of stage and then of cohort.
     package func index(of cell: Cell) -> Int { cell.stage * cohorts + cell.cohort }
 
-    /// The cell of a device, by the four bytes of its place: the partition, and the ordinal in three bytes, big-endian.
+    /// The cell of a device, by four bytes: the partition, and the ordinal in three bytes, big-endian.
     package func cell(partition: Int, ordinal: Int) -> Cell {
         guard count > 1 else { return Cell(stage: 0, cohort: 0) }
         let bytes = UInt32(truncatingIfNeeded: partition << 24 | ordinal & 0xFF_FFFF).bigEndian
-        let place = withUnsafeBytes(of: bytes) { AudienceHash(device: $0, seed: seed) }
+        let rank = withUnsafeBytes(of: bytes) { AudienceHash(device: $0, seed: seed) }
         return Cell(
-            stage: shares.firstIndex(where: place.isAmongFirst) ?? shares.count,
-            cohort: place.cohort(of: cohorts))
+            stage: shares.firstIndex(where: rank.isAmongFirst) ?? shares.count,
+            cohort: rank.cohort(of: cohorts))
     }
 }

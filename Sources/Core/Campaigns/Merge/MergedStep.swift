@@ -10,12 +10,13 @@ package struct MergedStep: Sendable {
         /// The number of the campaign among the other campaigns of the step.
         package let peer: Int
         package let member: MergeMember
-        package let due: CampaignRun.Due
+        package let due: CampaignStateMachine.Due
         package let devices: OrdinalChunk
         let cells: AudienceCells
 
         package init(
-            peer: Int, member: MergeMember, due: CampaignRun.Due, devices: OrdinalChunk, cells: AudienceCells
+            peer: Int, member: MergeMember, due: CampaignStateMachine.Due, devices: OrdinalChunk,
+            cells: AudienceCells
         ) {
             (self.peer, self.member, self.due) = (peer, member, due)
             (self.devices, self.cells) = (devices, cells)
@@ -25,7 +26,7 @@ package struct MergedStep: Sendable {
     /// What a step stores for devices for which another campaign was due.
     package struct Change: Sendable {
         package let peer: Int
-        package let due: CampaignRun.Due
+        package let due: CampaignStateMachine.Due
         /// The devices that got the campaign's content.
         package let devices: OrdinalChunk
         /// The number of these devices in each cohort.
@@ -68,8 +69,8 @@ package struct MergedStep: Sendable {
     /// - Returns: how many of the first devices the step can send to. The next device had a push too recently, or its payload
     ///   would be one too many for a step.
     package mutating func choose(_ ordinals: [UInt16]) -> Int {
-        for (place, ordinal) in ordinals.enumerated() {
-            guard recency.heldUntil(ordinal) == nil, content(for: ordinal) != nil else { return place }
+        for (index, ordinal) in ordinals.enumerated() {
+            guard recency.heldUntil(ordinal) == nil, content(for: ordinal) != nil else { return index }
         }
         return ordinals.count
     }
@@ -121,9 +122,9 @@ package struct MergedStep: Sendable {
             guard !devices.isEmpty else { return nil }
             var cohorts: [Int: Int] = [:]
             for ordinal in devices {
-                let place = chunk.firstOrdinal + Int(ordinal)
+                let full = chunk.firstOrdinal + Int(ordinal)
                 cohorts[
-                    candidate.cells.cell(partition: chunk.partition, ordinal: place).cohort, default: 0] += 1
+                    candidate.cells.cell(partition: chunk.partition, ordinal: full).cohort, default: 0] += 1
             }
             return Change(
                 peer: candidate.peer, due: candidate.due, devices: OrdinalChunk(devices), cohorts: cohorts)

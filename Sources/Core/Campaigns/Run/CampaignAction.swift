@@ -3,7 +3,7 @@ package import Scheduling
 /// What the runner of a campaign does next.
 package enum CampaignAction: Equatable, Sendable {
     /// Count the devices of these groups that still need the push of the group's present round, by cell: audience − done − sent.
-    /// Then call ``CampaignRun/counted(_:of:at:)`` for each group. Counting needs no step.
+    /// Then call ``CampaignStateMachine/counted(_:of:at:)`` for each group. Counting needs no step.
     case count([AudienceCountRequest])
     /// Send to some devices of a chunk: choose them with ``AudienceSelection``, and store the step.
     case send(CampaignSend)
@@ -17,7 +17,7 @@ package enum CampaignAction: Equatable, Sendable {
 
 /// A request to count the devices of a group.
 package struct AudienceCountRequest: Equatable, Sendable {
-    /// The index of the group in ``CampaignRun/groups``.
+    /// The index of the group in ``CampaignStateMachine/groups``.
     package let group: Int
     package let round: Int
 }
@@ -36,7 +36,7 @@ package struct AudienceCount: Equatable, Sendable {
 
 /// One step: pushes to devices of one chunk, group and cell.
 package struct CampaignSend: Equatable, Sendable {
-    /// The index of the group in ``CampaignRun/groups``.
+    /// The index of the group in ``CampaignStateMachine/groups``.
     package let group: Int
     package let round: Int
     package let cell: AudienceCells.Cell

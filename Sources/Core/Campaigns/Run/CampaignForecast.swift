@@ -61,7 +61,7 @@ package struct CampaignForecast: Sendable {
     private let shortest: Int64
     private var sections: [RemainingWork.Part.Section] = []
     /// The times at which one of the sections may send.
-    private var allowed = TimeSpans.empty
+    private var allowed = TimeRangeSet.empty
     private var samples: [Sample] = []
     /// The least milliseconds between two samples.
     private var spacing: Int64 = 1
@@ -118,7 +118,7 @@ package struct CampaignForecast: Sendable {
         if present != sections {
             restart()
             sections = present
-            allowed = TimeSpans(work.parts.flatMap(\.allowed.ranges))
+            allowed = TimeRangeSet(work.parts.flatMap(\.allowed.ranges))
         }
         let position = allowed.position(of: now)
         guard samples.last.map({ position - $0.position >= spacing }) ?? true else { return }

@@ -22,11 +22,11 @@ package struct RemainingWork: Equatable, Sendable {
         /// The devices of the round that got their push, or got none for a reason.
         let handled: Int
         /// The times at which the group may send, up to the end of its window.
-        let allowed: TimeSpans
+        let allowed: TimeRangeSet
         /// The milliseconds of these times in which the campaign will wait after a stage.
         let waits: Int64
 
-        package init(section: Section, left: Int, handled: Int, allowed: TimeSpans, waits: Int64 = 0) {
+        package init(section: Section, left: Int, handled: Int, allowed: TimeRangeSet, waits: Int64 = 0) {
             (self.section, self.left, self.handled) = (section, left, handled)
             (self.allowed, self.waits) = (allowed, waits)
         }

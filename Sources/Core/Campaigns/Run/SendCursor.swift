@@ -1,4 +1,4 @@
-/// A place in the order in which a round sends: by cohort, then by chunk, then by ordinal. All devices before the place have been
+/// A position in the order in which a round sends: by cohort, then by chunk, then by ordinal. All devices before the position have been
 /// handled.
 package struct SendCursor: Hashable, Comparable, Sendable {
     package let cohort: Int
@@ -10,7 +10,7 @@ package struct SendCursor: Hashable, Comparable, Sendable {
         (self.cohort, self.chunk, self.ordinal) = (cohort, chunk, ordinal)
     }
 
-    /// The place before all devices.
+    /// The position before all devices.
     package static let start = SendCursor(
         cohort: 0, chunk: AudienceChunk(partition: 0, number: 0), ordinal: 0)
 

@@ -7,7 +7,7 @@ struct StageSection {
     private var left: [Int]
     /// The chunks with devices, in order.
     let chunks: [AudienceChunk]
-    let times: TimeSpans
+    let times: TimeRangeSet
     /// For each cohort, how many milliseconds of ``times`` are before its slot; nil if the cohorts follow each other without
     /// slots, as early as the rate allows.
     private let starts: [Int64]?
@@ -16,7 +16,7 @@ struct StageSection {
     /// - Parameters:
     ///   - left: the devices of the stage by cohort.
     ///   - slots: how the cohorts divide the times; nil for a campaign with a rate.
-    init(left: [Int], chunks: [AudienceChunk], times: TimeSpans, slots: Slots?) {
+    init(left: [Int], chunks: [AudienceChunk], times: TimeRangeSet, slots: Slots?) {
         (self.left, self.chunks, self.times) = (left, chunks, times)
         let count = left.count
         let total = left.reduce(0, +)

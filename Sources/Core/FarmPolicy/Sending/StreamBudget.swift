@@ -18,7 +18,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// A reduced stream limit for a slow or troubled gateway. The limit is halved when requests time out or when many
     /// responses of a round indicate trouble. The limit grows after each round without trouble. A round is as many responses as
     /// the limit allows streams. nil means no reduction.
-    private var pace: Int?
+    private var reducedLimit: Int?
     private var responsesOfRound = 0
     private var troublesOfRound = 0
     private var refusalsOfRound = 0
@@ -43,12 +43,12 @@ package struct StreamBudget: ~Copyable, Sendable {
     }
 
     /// Whether this connection uses fewer streams than the gateway allows.
-    package var isSlowed: Bool { pace.map { $0 < min(cap, peerLimit ?? cap) } ?? false }
+    package var isSlowed: Bool { reducedLimit.map { $0 < min(cap, peerLimit ?? cap) } ?? false }
 
     /// The number of streams that may be open at the same time now.
     package var limit: Int {
         guard let peerLimit, !isGoingAway else { return 0 }
-        return min(peerLimit, isLimitedToOneStream ? 1 : min(cap, pace ?? cap))
+        return min(peerLimit, isLimitedToOneStream ? 1 : min(cap, reducedLimit ?? cap))
     }
 
     /// The number of additional streams that may be opened now.
@@ -78,7 +78,7 @@ package struct StreamBudget: ~Copyable, Sendable {
 
     /// Halves the limit after request timeouts, because more concurrent requests would only wait longer.
     package mutating func timedOut() {
-        pace = max(1, min(limit, pace ?? limit) / 2)
+        reducedLimit = max(1, min(limit, reducedLimit ?? limit) / 2)
         beginRound()
     }
 
@@ -87,14 +87,14 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Fewer refusals do not reduce the limit, because a refusal costs little.
     package mutating func refused() {
         guard !isLimitedToOneStream else { return }
-        if pace == nil { (pace, responsesOfRound) = (max(1, min(limit, cap)), 0) }
+        if reducedLimit == nil { (reducedLimit, responsesOfRound) = (max(1, min(limit, cap)), 0) }
         refusalsOfRound += 1
         responded()
     }
 
     /// Notes that the last response indicates gateway trouble.
     package mutating func troubled(_ count: Int = 1) {
-        if pace == nil { (pace, responsesOfRound) = (max(1, min(limit, cap)), 1) }
+        if reducedLimit == nil { (reducedLimit, responsesOfRound) = (max(1, min(limit, cap)), 1) }
         troublesOfRound += count
     }
 
@@ -116,16 +116,16 @@ package struct StreamBudget: ~Copyable, Sendable {
 
     /// Notes a response of any status.
     package mutating func responded() {
-        guard let pace else { return }
+        guard let reducedLimit else { return }
         responsesOfRound += 1
-        guard responsesOfRound >= pace else { return }
+        guard responsesOfRound >= reducedLimit else { return }
         let isTroubled =
             8 * troublesOfRound > responsesOfRound || 2 * refusalsOfRound > responsesOfRound
         beginRound()
         if isTroubled {
-            self.pace = max(1, min(limit, pace) / 2)
+            self.reducedLimit = max(1, min(limit, reducedLimit) / 2)
         } else {
-            self.pace = pace >= cap ? nil : pace + max(1, pace / 4)
+            self.reducedLimit = reducedLimit >= cap ? nil : reducedLimit + max(1, reducedLimit / 4)
         }
     }
 

@@ -32,7 +32,7 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the quiet times of a range. Takes time in proportion to the days of the range.
-    package func quietTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeSpans {
+    package func quietTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeRangeSet {
         var parts: [Range<UTCTime>] = []
         var time = range.lowerBound
         while time < range.upperBound {
@@ -41,7 +41,7 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
             if contains(time, in: zone) { parts.append(time..<change) }
             time = change
         }
-        return TimeSpans(parts)
+        return TimeRangeSet(parts)
     }
 
     /// Returns the first later time at which a quiet time begins or ends.

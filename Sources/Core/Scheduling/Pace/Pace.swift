@@ -23,7 +23,7 @@ package struct Pace: Sendable {
     /// short time would give a very high rate. The number is at most a tenth of the allowed times.
     private static let longestHold: Int64 = 1_000
 
-    private let times: TimeSpans
+    private let times: TimeRangeSet
     private let isEven: Bool
     private let reserve: Int64
     private let hold: Int64
@@ -38,7 +38,7 @@ package struct Pace: Sendable {
     ///   - times: the times at which the campaign may send.
     ///   - isEven: whether to spread the pushes evenly over the times. If false, the campaign sends at the ceiling.
     ///   - ceiling: the highest allowed rate in pushes a second, above 0.
-    package init(_ times: TimeSpans, isEven: Bool, ceiling: Double) {
+    package init(_ times: TimeRangeSet, isEven: Bool, ceiling: Double) {
         precondition(ceiling > 0, "a ceiling of \(ceiling) pushes a second")
         (self.times, self.isEven, self.ceiling) = (times, isEven, ceiling)
         reserve = min(Self.longestReserve, times.total / 50)

@@ -32,8 +32,8 @@ package struct AvoidedMinutes: Hashable, Sendable {
 
     /// Returns the times of a range in which the zone's clocks show no avoided minute. Takes time in proportion to the hours of
     /// the range.
-    package func allowedTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeSpans {
-        guard bits != 0, !range.isEmpty else { return TimeSpans([range]) }
+    package func allowedTimes(in range: Range<UTCTime>, zone: TimeZoneRules) -> TimeRangeSet {
+        guard bits != 0, !range.isEmpty else { return TimeRangeSet([range]) }
         let runs = allowedRuns
         var parts: [Range<UTCTime>] = []
         var time = range.lowerBound
@@ -53,7 +53,7 @@ package struct AvoidedMinutes: Hashable, Sendable {
             guard end > time else { break }
             time = end
         }
-        return TimeSpans(parts)
+        return TimeRangeSet(parts)
     }
 
     /// The allowed parts of an hour, in seconds from the start of the hour.

@@ -56,11 +56,11 @@ package struct CampaignPlan: Hashable, Sendable {
         var rows: [Row] = []
         var sections: [PlanSection] = []
         var rounds: [String: Int] = [:]
-        var occupied = TimeSpans.empty
+        var occupied = TimeRangeSet.empty
         for group in Self.inOrderOfEnd(groups) {
             let free = rate == nil ? group.allowed : group.allowed.subtracting(occupied)
             let own = try RoundPlanner(group, schedule, free: free, rate: rate).sections()
-            if rate != nil { occupied = TimeSpans(occupied.ranges + own.flatMap(\.times.ranges)) }
+            if rate != nil { occupied = TimeRangeSet(occupied.ranges + own.flatMap(\.times.ranges)) }
             for section in own { rows += Self.rows(section, group.zone, schedule.cohorts) }
             rounds[group.zone ?? ""] = own.last?.round
             sections += own

@@ -21,7 +21,7 @@ package struct PlanGroup: Hashable, Sendable {
     package let devices: Int
     package let window: Range<UTCTime>
     /// The window without avoided minutes.
-    package let allowed: TimeSpans
+    package let allowed: TimeRangeSet
     /// The window in words for error messages, such as `05:00–07:00 Europe/Berlin`; nil without a window.
     let name: String?
 
@@ -120,7 +120,7 @@ package struct PlanGroups {
             name: "\(window) \(zone.name)")
     }
 
-    private typealias WindowTimes = (window: Range<UTCTime>, allowed: TimeSpans)
+    private typealias WindowTimes = (window: Range<UTCTime>, allowed: TimeRangeSet)
 
     /// Returns the rest of the window of one date; nil if nothing may be sent in the rest.
     private func timesOn(

@@ -3,7 +3,7 @@ struct PlanSection {
     let round: Int
     let stage: Int?
     let pushes: Int
-    let times: TimeSpans
+    let times: TimeRangeSet
     /// The rate of the whole round in pushes a second. A round shorter than a second counts as a second.
     let rate: Double
 }
@@ -13,11 +13,11 @@ package struct RoundPlanner {
     private let group: PlanGroup
     private let schedule: CampaignSchedule
     /// The group's times that no other group uses.
-    private let free: TimeSpans
+    private let free: TimeRangeSet
     /// Pushes a second, for a schedule with a rate.
     private let rate: Double?
 
-    init(_ group: PlanGroup, _ schedule: CampaignSchedule, free: TimeSpans, rate: Double?) {
+    init(_ group: PlanGroup, _ schedule: CampaignSchedule, free: TimeRangeSet, rate: Double?) {
         (self.group, self.schedule, self.free, self.rate) = (group, schedule, free, rate)
     }
 
@@ -144,7 +144,7 @@ package struct RoundPlanner {
         return sections
     }
 
-    private func laterRound(from start: UTCTime, length: Int64, needed: Int64) -> TimeSpans? {
+    private func laterRound(from start: UTCTime, length: Int64, needed: Int64) -> TimeRangeSet? {
         guard start < group.window.upperBound else { return nil }
         let rest = free.clipped(to: start..<group.window.upperBound)
         if case .rate = schedule.spread {

@@ -25,7 +25,7 @@ package struct FarmEvent: Sendable {
         /// A results entry cannot be settled.
         case unreadable = "data.unreadable"
         /// A campaign skipped devices, for example because a chunk of bits could not be read.
-        case campaignSkipped = "campaign.skipped"
+        case campaignSkipped = "campaign.devices_skipped"
 
         // Only scripts write events of the following kinds. The script that makes a change also writes its event, so neither
         // exists without the other.

@@ -63,8 +63,8 @@ package struct TakeInputs: Request {
 package struct FinishInputs: Request {
     /// A refused input, and why.
     package struct Refusal: Equatable, Sendable {
-        /// The input's place among the finished inputs, from 0.
-        package let place: Int
+        /// The input's index among the finished inputs, from 0.
+        package let index: Int
         /// The id of the device or campaign that the input names, if the id could be read.
         package let subject: String?
         package let field: String
@@ -72,8 +72,8 @@ package struct FinishInputs: Request {
         package let position: Int
         package let reason: String
 
-        package init(place: Int, subject: String?, field: String, position: Int, reason: String) {
-            (self.place, self.subject, self.field) = (place, subject, field)
+        package init(index: Int, subject: String?, field: String, position: Int, reason: String) {
+            (self.index, self.subject, self.field) = (index, subject, field)
             (self.position, self.reason) = (position, reason)
         }
     }
@@ -97,7 +97,7 @@ package struct FinishInputs: Request {
     ) {
         var words: [any CommandArgument] = [ScriptKeys.prefix, token, list, step, finished]
         for refusal in refused {
-            words += [refusal.place, refusal.subject, refusal.field, refusal.position, refusal.reason]
+            words += [refusal.index, refusal.subject, refusal.field, refusal.position, refusal.reason]
         }
         self.words = words
     }

@@ -160,7 +160,7 @@ package struct ListReports: Request {
 }
 
 /// Records that an entry of the results stream cannot be settled. Redis keeps the reason until the entry is settled or repaired.
-package struct NoteUnsettled: Request {
+package struct NoteUnsettleable: Request {
     /// Whether this call was the first to record the entry.
     package typealias Reply = Bool
 

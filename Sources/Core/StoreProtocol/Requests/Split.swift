@@ -75,21 +75,21 @@ package struct Split: Request {
     package var retention: Retention
     /// The job's bytes, if the job came from ``NextJob``; otherwise empty. If they are not empty, the step happens only if this
     /// job is the only taken job.
-    package var alone: [UInt8]
+    package var movedJob: [UInt8]
 
     package init(
         token: FenceToken, step: Int, dropped: Int, head: IntakeHead? = nil, jobs: [Job], batches: [NewBatch],
-        retention: Retention = Retention(), alone: [UInt8] = []
+        retention: Retention = Retention(), movedJob: [UInt8] = []
     ) {
         (self.token, self.step, self.dropped, self.head) = (token, step, dropped, head)
-        (self.jobs, self.batches, self.retention, self.alone) = (jobs, batches, retention, alone)
+        (self.jobs, self.batches, self.retention, self.movedJob) = (jobs, batches, retention, movedJob)
     }
 
     package var words: [any CommandArgument] {
         [
             ScriptKeys.prefixAndInbox, token, step, dropped, head?.job, head?.offset ?? 0,
             retention.jobRecords, retention.jobRecordSeconds, jobs.count, batches.count, ArgumentList(jobs),
-            ArgumentList(batches), alone,
+            ArgumentList(batches), movedJob,
         ]
     }
 

@@ -42,7 +42,7 @@ struct SettingReader {
         let text: String
         do throws(InvalidValue) {
             if let reason = whyUnreadable(file) { throw InvalidValue(reason) }
-            text = try FileText.read(file)
+            text = try TextFile.read(file)
         } catch {
             throw invalid(path, error.reason)
         }
@@ -52,7 +52,7 @@ struct SettingReader {
     }
 
     private func whyUnreadable(_ file: String) -> String? {
-        guard file.hasPrefix("${") else { return FileText.whyUnreadable(file) }
+        guard file.hasPrefix("${") else { return TextFile.whyUnreadable(file) }
         return
             "\(file): \(Self.credentialsVariable) is not set; systemd sets it for a service with LoadCredential="
     }

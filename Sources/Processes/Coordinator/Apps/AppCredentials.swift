@@ -168,7 +168,7 @@ import StoreProtocol
 
     /// The reason of the pause if the gateway refuses the last token, and another token may not be minted yet.
     private var refusedTwice: String {
-        let seconds = files.tokens?.renewalIn ?? 0
+        let seconds = files.providerTokens?.renewalIn ?? 0
         return """
             the gateway has refused the provider token that was made for the last resume: correct key, id or \
             team, or resume in \((seconds + 59) / 60) min, when another token may be minted
@@ -215,7 +215,7 @@ import StoreProtocol
         guard !isContinuing else { return }
         isContinuing = true
         defer { isContinuing = false }
-        let renewal = await files.tokens?.refreshAfterPause()
+        let renewal = await files.providerTokens?.refreshAfterPause()
         (pauseReason, pausedFingerprint) = (nil, "")
         state.resumed()
         if renewal == .refused { return await pause(refusedTwice) }

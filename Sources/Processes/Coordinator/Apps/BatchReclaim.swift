@@ -71,7 +71,7 @@ import StoreProtocol
     }
 
     private var owned: [(number: Int, token: FenceToken)] {
-        leases.machine.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
+        leases.machine.fenceTokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
     }
 
     /// Splits the shards into portions, so that no call blocks Redis for long.
@@ -97,7 +97,8 @@ import StoreProtocol
                 // If this host has released a lease during the call, Redis rejects the lease's token, as expected. Only
                 // the rejection of a token that this host still has means that another host has taken the lease.
                 if portion.contains(where: { shard in
-                    reply.fenced.contains(shard.number) && leases.machine.tokens[shard.number] == shard.token
+                    reply.fenced.contains(shard.number)
+                        && leases.machine.fenceTokens[shard.number] == shard.token
                 }) {
                     leases.fenced()
                 }

@@ -10,7 +10,7 @@ import Supervision
     private(set) var loaded: LoadedCredentials?
     /// The trusted CA in PEM, read together with the credentials; empty means the system's CAs.
     private(set) var authority: [UInt8] = []
-    private(set) var tokens: ProviderTokens?
+    private(set) var providerTokens: ProviderTokens?
     /// Why the files cannot be used now; nil if the files can be used. If they cannot be used, the credentials that
     /// were loaded before stay in use.
     private(set) var problem: String?
@@ -27,7 +27,7 @@ import Supervision
     var fingerprint: String? { loaded?.fingerprint }
 
     /// The current provider token; nil if no token may be sent.
-    var token: [UInt8]? { tokens.flatMap { $0.current.isEmpty ? nil : $0.current } }
+    var token: [UInt8]? { providerTokens.flatMap { $0.current.isEmpty ? nil : $0.current } }
 
     /// When the certificate expires, in Unix seconds; nil for a signing key.
     var expiresAt: Int64? {
@@ -58,12 +58,12 @@ import Supervision
             }
             (loaded, self.authority) = (credentials, authority)
             guard case .key(let key, let id, let team) = credentials else {
-                tokens = nil
+                providerTokens = nil
                 return
             }
             let gateway = configuration.gatewayEnvironment
-            if tokens?.fingerprint != credentials.fingerprint || tokens?.gateway != gateway {
-                tokens = ProviderTokens(
+            if providerTokens?.fingerprint != credentials.fingerprint || providerTokens?.gateway != gateway {
+                providerTokens = ProviderTokens(
                     key, keyID: id, teamID: team, gateway: gateway, farmRedis: farmRedis, log: log)
             }
         } catch {
@@ -72,11 +72,11 @@ import Supervision
         }
     }
 
-    func refreshToken() async -> ProviderTokens.Renewal { await tokens?.refresh() ?? .kept }
+    func refreshToken() async -> ProviderTokens.Renewal { await providerTokens?.refresh() ?? .kept }
 
     /// Stops using the current provider token if the gateway's reason says that the token is invalid.
     func refuseToken(_ reason: String) async {
-        guard let tokens, ProviderTokens.isRefusal(reason) else { return }
-        await tokens.refuse()
+        guard let providerTokens, ProviderTokens.isRefusal(reason) else { return }
+        await providerTokens.refuse()
     }
 }

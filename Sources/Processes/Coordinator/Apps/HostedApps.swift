@@ -21,7 +21,7 @@ import StoreProtocol
     /// Whether this host holds a lease of at least one app.
     var haveLeases: Bool { apps.values.contains(where: \.leases.machine.isOwner) }
     /// The number of shards that this host owns, summed over all apps.
-    var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.machine.tokens.count } }
+    var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.machine.fenceTokens.count } }
     /// The number of shards that this host owns although other hosts should own them, summed over all apps.
     var misplacedShards: Int { apps.values.reduce(0) { $0 + $1.leases.machine.misplacedShards } }
 

@@ -40,7 +40,7 @@ enum LoadedCredentials {
     static func authority(of app: AppConfiguration) throws(Problem) -> [UInt8] {
         guard let file = app.caFile else { return [] }
         let pem: [UInt8]
-        do { pem = try FileBytes.read(file) } catch { throw Problem(description: error.description) }
+        do { pem = try CredentialFile.read(file) } catch { throw Problem(description: error.description) }
         do { _ = try TLSContext(client: ClientSettings(trust: .authorities(pem))) } catch {
             throw Problem(description: "\(file): \(error)")
         }
@@ -109,7 +109,7 @@ struct FileStamps: Equatable {
 }
 
 /// Reads small files completely.
-enum FileBytes {
+enum CredentialFile {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }

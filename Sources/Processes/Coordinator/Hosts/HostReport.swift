@@ -76,7 +76,7 @@ extension HostReport {
     var line: [UInt8] {
         let slots = context.fleet.presentSlots(of: context.shards.placement.size)
         let apps = context.apps.all.sorted {
-            ($1.context.totals.pace.rate, $0.name) < ($0.context.totals.pace.rate, $1.name)
+            ($1.context.totals.recent.rate, $0.name) < ($0.context.totals.recent.rate, $1.name)
         }
         var json = JSONText()
         json.object { json in
@@ -172,22 +172,22 @@ extension HostReport {
 
     private func add(_ app: HostedApp, _ slots: [WorkerSlot], to json: inout JSONText) {
         let totals = app.context.totals
-        let pace = totals.pace
+        let recent = totals.recent
         let heartbeats = slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app.name } }
         json.member("app", app.name)
-        json.member("shards", app.leases.machine.tokens.count)
-        json.member("rate", pace.rate)
-        json.member("errors", pace.errors)
+        json.member("shards", app.leases.machine.fenceTokens.count)
+        json.member("rate", recent.rate)
+        json.member("errors", recent.errors)
         json.member("connections", heartbeats.reduce(0) { $0 + Int($1.connections) })
         json.member("streams", heartbeats.reduce(0) { $0 + Int($1.openStreams) })
         json.member("slowed_to", heartbeats.reduce(0) { $0 + Int($1.slowedTo) })
         json.member("delivered", totals.count(.delivered))
         json.member("failed", totals.count(.failed))
         json.member("retried", totals.retries.values.reduce(0, +))
-        if let latency = pace.latency {
+        if let latency = recent.latency {
             json.member("p50", Int(clamping: latency.p50.rounded(.up)))
             json.member("p99", Int(clamping: latency.p99.rounded(.up)))
         }
-        if let wait = pace.wait { json.member("wait", Int(clamping: wait.rounded(.up))) }
+        if let wait = recent.wait { json.member("wait", Int(clamping: wait.rounded(.up))) }
     }
 }

@@ -96,7 +96,7 @@ import StoreProtocol
     func expire() {
         guard machine.isOwner else { return }
         log.error("leases expired")
-        lost += machine.tokens.count
+        lost += machine.fenceTokens.count
         machine.forgetAll()
         passChangeOn()
     }

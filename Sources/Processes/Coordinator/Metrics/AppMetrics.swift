@@ -41,7 +41,8 @@ import StoreProtocol
             "Send rate while the gateway has problems; 0: not reduced.",
             heartbeats.reduce(0) { $0 + Int($1.slowedTo) }, labels)
         let machine = app.leases.machine
-        page.add("pushfarm_leases", "Shards of the app that this host owns.", machine.tokens.count, labels)
+        page.add(
+            "pushfarm_leases", "Shards of the app that this host owns.", machine.fenceTokens.count, labels)
         page.add(
             "pushfarm_intake_owner", "1 on the host that has the app's intake.", machine.intake != nil, labels
         )

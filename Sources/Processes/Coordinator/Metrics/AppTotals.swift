@@ -23,7 +23,7 @@ import StoreProtocol
     private(set) var dials: UInt64 = 0
     private(set) var gateway = LatencyCounts()
     private(set) var settle = LatencyCounts()
-    private(set) var pace = RecentAppNumbers()
+    private(set) var recent = RecentAppNumbers()
     private var highWait = LatencyCounts()
     private var bulkWait = LatencyCounts()
 
@@ -38,7 +38,7 @@ import StoreProtocol
     func tick(at now: ContinuousClock.Instant) {
         var waits = highWait
         waits.add(bulkWait)
-        pace.tick(
+        recent.tick(
             settled: outcomes.values.reduce(0, +), errors: responses.errors, gateway: gateway, wait: waits,
             at: now)
     }

@@ -18,7 +18,7 @@ import StoreProtocol
             throw OperationRefusal(
                 "there is no shard \(shard): this farm has \(context.shardCount) shards, numbered from 0")
         }
-        if app.leases.machine.tokens[shard] != nil {
+        if app.leases.machine.fenceTokens[shard] != nil {
             return "shard \(shard) of \(name) is already on this host"
         }
         let (owner, remaining) = try await owner(of: shard, app)

@@ -20,7 +20,7 @@ import StoreProtocol
     private var lastClaim: UInt64 = 0
     private var isClaimDue = false
     private var backoff = BackOff.redis
-    private var pace = SettleInterval()
+    private var interval = SettleInterval()
 
     /// - Parameters:
     ///   - claimInterval: the time between two searches for abandoned entries, and the minimum age of abandoned
@@ -63,11 +63,11 @@ import StoreProtocol
             if isLast || isStopping && !isWell { return }
             if isWell {
                 // The sleep cannot fail, because this task is never cancelled: ``stop()`` ends the task.
-                _ = try? await Loop.sleep(for: pace.pause)
+                _ = try? await Loop.sleep(for: interval.pause)
                 guard !isStopping else { continue }
                 let start = Loop.milliseconds
                 await wakeUp.wait(atMost: poll)
-                if Loop.milliseconds > start { pace.idled() }
+                if Loop.milliseconds > start { interval.idled() }
             } else if sender.brokenKey != nil {
                 // During the backoff, a worker's report does not start an early read, because nothing can be settled.
                 _ = try? await Loop.sleep(for: backoff.failed())
@@ -117,7 +117,7 @@ extension ResultsConsumer {
             try throwIfKeyIsBroken()
             if records.isEmpty { return }
             sender.settle(records)
-            if !hasSettled { pace.settled() }
+            if !hasSettled { interval.settled() }
             hasSettled = true
             if records.count < read.count, !untilEmpty { return }
         }

@@ -12,7 +12,7 @@ import StoreProtocol
     var isBehind = true
     /// The key whose wrong type blocks settling.
     var brokenKey: String?
-    private lazy var unsettled = UnsettledEntries(context) { [weak self] in self?.isBehind = true }
+    private lazy var unsettled = UnsettleableEntries(context) { [weak self] in self?.isBehind = true }
 
     init(_ context: AppContext) {
         self.context = context

@@ -83,12 +83,12 @@ struct AppliedLimits {
     /// The zone whose clocks limit each device.
     fileprivate let zones: [String]
 
-    func verdict(on ordinal: UInt16, at place: Int) -> AudienceLimits.Verdict {
-        limits.verdict(on: ordinal, in: zones[place])
+    func verdict(on ordinal: UInt16, at index: Int) -> AudienceLimits.Verdict {
+        limits.verdict(on: ordinal, in: zones[index])
     }
 
     /// Counts a push that is accepted.
-    mutating func count(_ ordinal: UInt16, at place: Int) { limits.count(ordinal, in: zones[place]) }
+    mutating func count(_ ordinal: UInt16, at index: Int) { limits.count(ordinal, in: zones[index]) }
 
     /// The new counts, which the step stores.
     func strings(of chunk: AudienceChunk) -> [StoreCampaignStep.StoredString] {

@@ -73,7 +73,7 @@ import StoreProtocol
     var numbers: IntakeNotice.Heartbeat.CampaignNumbers? { runner?.numbers }
 
     /// Uses this fencing token for all further steps; nil stops the work.
-    func setToken(_ token: FenceToken?) { work.setToken(token) }
+    func setFenceToken(_ token: FenceToken?) { work.setFenceToken(token) }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
         // A blocking command waits for new inputs, while campaigns continue to send.
@@ -108,21 +108,21 @@ import StoreProtocol
             .done, store: services.store, log: log, token: token, process: process,
             mostBytes: DoneReport.longest)
         let (inbox, reports) = (
-            CampaignInbox(services: services, runner: runner), DoneInbox(services: services)
+            CampaignCreator(services: services, runner: runner), DoneMarker(services: services)
         )
         let rewards = InputTaker(
             .rewards, store: services.store, log: log, token: token, process: process,
             mostBytes: RewardReport.longest)
-        let rewardInbox = RewardInbox(services)
+        let rewardInbox = RewardCounter(services)
         try await runner.load()
         self.runner = runner
         while work.mayServe(token) {
-            var hasMore = try await campaigns.handleNext { input, step, place throws(StoreError) in
-                try await inbox.handle(input, step: step, place: place)
+            var hasMore = try await campaigns.handleNext { input, step, index throws(StoreError) in
+                try await inbox.handle(input, step: step, index: index)
             }
             guard work.mayServe(token) else { break }
-            let hasMoreReports = try await done.handleNext { input, _, place throws(StoreError) in
-                try await reports.handle(input, place: place)
+            let hasMoreReports = try await done.handleNext { input, _, index throws(StoreError) in
+                try await reports.handle(input, index: index)
             }
             guard work.mayServe(token) else { break }
             let hasMoreRewards = try await rewards.handleAll { inputs, _ throws(StoreError) in

@@ -36,7 +36,7 @@ import StoreProtocol
         let now = services.now
         let start: UTCTime?
         do throws(PlanRefusal) {
-            var run = try CampaignRun(
+            var run = try CampaignStateMachine(
                 campaign, id: id, start: now, names: zoneNames, zones: services.zones.find)
             if case .wait(let until) = run.next(at: now, .now) { start = until } else { start = nil }
         } catch { return .refuse(error) }

@@ -45,7 +45,8 @@ import StoreProtocol
         /// Why the first of the unsendable devices got no push; nil if there is none.
         let fault: String?
         /// The changes of the campaigns whose content the pushes contain.
-        let merged: [(campaign: RunningCampaign, request: StoreCampaignStep.Merged, run: CampaignRun)]
+        let merged:
+            [(campaign: RunningCampaign, request: StoreCampaignStep.Merged, run: CampaignStateMachine)]
     }
 
     /// The devices that the step chose.
@@ -118,8 +119,8 @@ import StoreProtocol
         }
         var devices = found.map(\.device)
         if let limits {
-            for (place, ordinal) in choice.ordinals.enumerated() {
-                devices[place].limit(limits.verdict(on: ordinal, at: place))
+            for (index, ordinal) in choice.ordinals.enumerated() {
+                devices[index].limit(limits.verdict(on: ordinal, at: index))
             }
         }
         var variants: VariantStep?
@@ -131,16 +132,16 @@ import StoreProtocol
             guard let variants else { return .unreadable }
             devices = variants.devices(devices, choice.ordinals)
         }
-        for (place, ordinal) in choice.ordinals.enumerated() {
+        for (index, ordinal) in choice.ordinals.enumerated() {
             guard let payload = merge?.step.payload(for: ordinal) else { break }
-            devices[place].merge(payload)
+            devices[index].merge(payload)
         }
         let pushes = await pushes(to: devices, send, merge?.step)
         let handled = choice.ordinals.prefix(pushes.handled)
         var after = sent
         for ordinal in handled { after[ordinal] = true }
-        for place in pushes.acceptedPlaces { limits?.count(choice.ordinals[place], at: place) }
-        let merged = merge?.stored(pushes.acceptedPlaces.map { choice.ordinals[$0] }, of: chunk)
+        for index in pushes.acceptedIndexes { limits?.count(choice.ordinals[index], at: index) }
+        let merged = merge?.stored(pushes.acceptedIndexes.map { choice.ordinals[$0] }, of: chunk)
         let assigned = variants?.stored(devices.prefix(pushes.handled), handled)
         let isWhole = handled.count == choice.ordinals.count
         return .prepared(
@@ -207,7 +208,7 @@ import StoreProtocol
         to devices: [StepPushes.Device], _ send: CampaignSend, _ merge: MergedStep?
     ) async -> StepPushes {
         var limits = services.jobLimits
-        limits.tokens = max(limits.tokens, CampaignRun.mostDevices)
+        limits.tokens = max(limits.tokens, CampaignStateMachine.mostDevices)
         let rules = StepPushes.Rules(
             app: services.setup.name, topic: services.setup.topic, limits: limits, now: services.now.seconds,
             shards: services.context.shards)

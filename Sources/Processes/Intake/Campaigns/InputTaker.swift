@@ -32,18 +32,18 @@ import StoreProtocol
 
     /// Takes inputs, lets `handle` apply them, and removes them.
     ///
-    /// - Parameter handle: applies the input with this step number and place in the step. Returns why the input is refused, or
+    /// - Parameter handle: applies the input with this step number and index in the step. Returns why the input is refused, or
     ///   nil. Applying the same input again must change nothing.
     /// - Returns: whether the list may contain further inputs.
     func handleNext(
         _ handle:
-            @Loop (_ input: [UInt8], _ step: Int, _ place: Int) async throws(StoreError) ->
+            @Loop (_ input: [UInt8], _ step: Int, _ index: Int) async throws(StoreError) ->
             FinishInputs.Refusal?
     ) async throws(StoreError) -> Bool {
         try await handleAll { inputs, step throws(StoreError) in
             var refusals: [FinishInputs.Refusal] = []
-            for (place, input) in inputs.enumerated() {
-                if let refusal = try await handle(input, step, place) { refusals.append(refusal) }
+            for (index, input) in inputs.enumerated() {
+                if let refusal = try await handle(input, step, index) { refusals.append(refusal) }
             }
             return refusals
         }

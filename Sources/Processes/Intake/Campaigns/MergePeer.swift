@@ -12,10 +12,10 @@ import Scheduling
     /// The number of the campaign's last step.
     let step: Int
     /// A copy of the run. The step of the other campaign stores the copy's progress.
-    let run: CampaignRun
+    let run: CampaignStateMachine
     let audience: CampaignAudience
     /// For each partition, the first ordinal that is not in the audience.
     let limits: [Int]
     /// The devices that need the content now.
-    let due: [CampaignRun.Due]
+    let due: [CampaignStateMachine.Due]
 }

@@ -74,7 +74,7 @@ import StoreProtocol
         var (candidates, used): ([MergedStep.Candidate], [Bitmap: OrdinalChunk]) = ([], [:])
         for (due, members) in zip(peer.due, members) {
             // Without the bits of the round, a device could get the content twice.
-            guard let place = rounds.firstIndex(of: due.round), let sent = bits[place] else { continue }
+            guard let index = rounds.firstIndex(of: due.round), let sent = bits[index] else { continue }
             let cells = peer.run.cells(ofRound: due.round)
             let devices = AudienceSelection(
                 chunk, members: members, sent: sent, done: bits[rounds.count] ?? OrdinalChunk(),
@@ -95,14 +95,15 @@ extension MergeReader.Found {
         /// The bits of the devices.
         var strings: [StoreCampaignStep.StoredString] = []
         /// The other campaigns, with their changes and the runs after them.
-        var campaigns: [(campaign: RunningCampaign, request: StoreCampaignStep.Merged, run: CampaignRun)] = []
+        var campaigns:
+            [(campaign: RunningCampaign, request: StoreCampaignStep.Merged, run: CampaignStateMachine)] = []
     }
 
     /// - Parameter ordinals: the devices whose push is accepted.
     mutating func stored(_ ordinals: [UInt16], of chunk: AudienceChunk) -> Stored {
         guard !ordinals.isEmpty else { return Stored() }
         let changes = step.accept(ordinals)
-        var (runs, bitmaps): ([Int: CampaignRun], [MergeReader.Bitmap: OrdinalChunk]) = ([:], [:])
+        var (runs, bitmaps): ([Int: CampaignStateMachine], [MergeReader.Bitmap: OrdinalChunk]) = ([:], [:])
         for change in changes {
             runs[change.peer, default: peers[change.peer].run].merged(change.due, cohorts: change.cohorts)
             let bitmap = MergeReader.Bitmap(peer: change.peer, round: change.due.round)

@@ -14,7 +14,7 @@ import StoreProtocol
 
     private let id: String
     private let campaign: Campaign
-    private let runs: CampaignRuns
+    private let runs: RecurringSchedule
     private let services: CampaignServices
     private let log: Logger
     /// Tells the runner that a run was created.
@@ -31,9 +31,9 @@ import StoreProtocol
         _ id: String, _ campaign: Campaign, _ record: CampaignRecord, _ services: CampaignServices,
         start: @escaping @Loop (String) async throws(StoreError) -> Void
     ) throws(CampaignError) {
-        let found: CampaignRuns?
+        let found: RecurringSchedule?
         do throws(ScheduleError) {
-            found = try CampaignRuns(campaign, id: id, zones: services.zones.find)
+            found = try RecurringSchedule(campaign, id: id, zones: services.zones.find)
         } catch {
             throw CampaignError(field: error.field.rawValue, position: 0, reason: error.reason, id: id)
         }
@@ -139,7 +139,7 @@ import StoreProtocol
                 CampaignRecord.Field.definition.rawValue,
                 String(decoding: runs.definition(ofRun: run.id), as: UTF8.self)
             ),
-            (CampaignField.lane.rawValue, CampaignInbox.lane(of: campaign)),
+            (CampaignField.lane.rawValue, CampaignCreator.lane(of: campaign)),
         ]
         if let rate = record.rate { fields.append((CampaignRecord.Field.rate.rawValue, "\(rate)")) }
         do throws(StoreError) {

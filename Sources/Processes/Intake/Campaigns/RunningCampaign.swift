@@ -27,7 +27,7 @@ import StoreProtocol
     private let attributes: [String]
     private let loader: AudienceLoader
     private var record: CampaignRecord
-    private var run: CampaignRun
+    private var run: CampaignStateMachine
     private var step: Int
     private var skipped: SkippedDevices
     /// The devices that all rounds have handled.
@@ -55,7 +55,7 @@ import StoreProtocol
         step = record.step
         skipped = SkippedDevices(campaign: id)
         handled = record.counts.handled
-        run = try CampaignRun(
+        run = try CampaignStateMachine(
             self.campaign, id: id, start: services.startTime(of: record), names: zoneNames,
             zones: services.zones.find, progress: record.progress, rate: record.rate, rateLimit: rateLimit)
     }
@@ -181,7 +181,7 @@ import StoreProtocol
     // MARK: Steps
 
     /// A step that stores the run and its counts.
-    private func stepRequest(_ run: CampaignRun) -> StoreCampaignStep {
+    private func stepRequest(_ run: CampaignStateMachine) -> StoreCampaignStep {
         var request = StoreCampaignStep(
             token: services.token, campaign: id, step: step + 1, name: services.uniqueName())
         request.fields = [
@@ -196,8 +196,8 @@ import StoreProtocol
     ///
     /// - Parameter merged: the runs of the campaigns whose content the step's pushes contain, as the step stores them.
     private func store(
-        _ run: CampaignRun, _ request: StoreCampaignStep,
-        merged: [(campaign: RunningCampaign, run: CampaignRun)] = []
+        _ run: CampaignStateMachine, _ request: StoreCampaignStep,
+        merged: [(campaign: RunningCampaign, run: CampaignStateMachine)] = []
     ) async throws(StoreError) -> Progress {
         switch try await services.perform(request) {
         case .done(_, let nextDue):
@@ -226,7 +226,7 @@ import StoreProtocol
     }
 
     /// Continues with a run whose progress and counts are stored.
-    private func takeStored(_ run: CampaignRun) {
+    private func takeStored(_ run: CampaignStateMachine) {
         services.context.counts(of: services.setup.name).add(run.unstored)
         handled = handled.adding(saturating: run.unstored.handled)
         self.run = run

@@ -54,7 +54,7 @@ struct StepPushes {
     private(set) var batches: [Split.NewBatch] = []
     private(set) var accepted = 0
     /// The places, among the chosen devices, of the devices whose push is accepted.
-    private(set) var acceptedPlaces: [Int] = []
+    private(set) var acceptedIndexes: [Int] = []
     private(set) var capped = 0
     private(set) var excluded = 0
     private(set) var unsendable = 0
@@ -83,9 +83,9 @@ struct StepPushes {
         job = CampaignJob(campaign, id: id)
         (self.rules, self.isFallback, self.expiry, self.merged) = (rules, isFallback, expiry, merged)
         packer = CampaignStepPacker(id: id, shards: rules.shards, limits: rules.steps)
-        var pushes: [(place: Int, device: CampaignDevice)] = []
-        for (place, device) in devices.enumerated() {
-            if case .push(let device) = device { pushes.append((place, device)) }
+        var pushes: [(index: Int, device: CampaignDevice)] = []
+        for (index, device) in devices.enumerated() {
+            if case .push(let device) = device { pushes.append((index, device)) }
         }
         handled = add(pushes[...]) ?? devices.count
         for device in devices[..<handled] {
@@ -101,8 +101,8 @@ struct StepPushes {
 
     /// Adds pushes to some devices. If their job is refused, because of one of the devices, each half is tried alone.
     ///
-    /// - Returns: the place of the first device that does not fit into the step; nil if all devices fit.
-    private mutating func add(_ devices: ArraySlice<(place: Int, device: CampaignDevice)>) -> Int? {
+    /// - Returns: the index of the first device that does not fit into the step; nil if all devices fit.
+    private mutating func add(_ devices: ArraySlice<(index: Int, device: CampaignDevice)>) -> Int? {
         guard !devices.isEmpty else { return nil }
         let text = job.text(
             for: devices.map(\.device), isFallback: isFallback, expiry: expiry, merged: merged)
@@ -122,13 +122,13 @@ struct StepPushes {
         let end = fitting < parsed.accepted ? Int(parsed.pushes[fitting].index) : devices.count
         let malformed = parsed.malformed.prefix { $0.index < end }
         accepted += fitting
-        acceptedPlaces += parsed.pushes.prefix(fitting).map {
-            devices[devices.startIndex + Int($0.index)].place
+        acceptedIndexes += parsed.pushes.prefix(fitting).map {
+            devices[devices.startIndex + Int($0.index)].index
         }
         for push in malformed { countUnsendable(push.reason) }
         // The job's other pushes have the token of an earlier device, so the device already gets this push.
         excluded += end - fitting - malformed.count
-        return end < devices.count ? devices[devices.startIndex + end].place : nil
+        return end < devices.count ? devices[devices.startIndex + end].index : nil
     }
 
     private mutating func countUnsendable(_ reason: String) {

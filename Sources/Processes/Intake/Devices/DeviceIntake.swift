@@ -46,7 +46,7 @@ import StoreProtocol
     func use(_ rules: DeviceInputRules) { self.rules = rules }
 
     /// Uses this fencing token for all further calls; nil stops the work.
-    func setToken(_ token: FenceToken?) { work.setToken(token) }
+    func setFenceToken(_ token: FenceToken?) { work.setFenceToken(token) }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
         // The registry may be unreachable for a long time, so this process becomes its writer only when there are inputs.

@@ -50,7 +50,7 @@ import StoreProtocol
     func stop() async { await work.stop() }
 
     /// Uses this fencing token from now on; nil stops the counts.
-    func setToken(_ token: FenceToken?) { work.setToken(token) }
+    func setFenceToken(_ token: FenceToken?) { work.setFenceToken(token) }
 
     /// Counts the devices in another Redis from now on.
     func use(_ registry: RedisConnection) {

@@ -59,7 +59,7 @@ import StoreProtocol
     }
 
     /// Uses this fencing token for all further calls; nil stops the work.
-    func setToken(_ token: FenceToken?) { work.setToken(token) }
+    func setFenceToken(_ token: FenceToken?) { work.setFenceToken(token) }
 
     /// Reads the waiting jobs, because a job was queued.
     func wake() { event.signal() }

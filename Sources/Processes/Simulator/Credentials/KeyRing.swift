@@ -35,7 +35,7 @@ struct KeyRing {
         var teams: [String: Set<String>] = [:]
         for key in keys { for topic in key.topics ?? [] { teams[topic, default: []].insert(key.team) } }
         for key in keys {
-            let pem = try PlainFile.read(key.file)
+            let pem = try SimulatorFile.read(key.file)
             let isOfHere = key.environment == nil || key.environment == environment
             entries[key.id] = Entry(
                 team: key.team, key: try Self.verifyingKey(pem, file: key.file),

@@ -30,11 +30,11 @@ package struct SimulatorCredentials: Sendable {
     ) throws(SimulatorError) {
         self.folder = folder
         self.bundle = bundle
-        try PlainFile.makeFolder(folder)
+        try SimulatorFile.makeFolder(folder)
         do {
             let authority = try Self.authority(in: folder)
             authorityPEM = authority.certificatePEM
-            try PlainFile.write(authorityPEM, to: folder + "/ca.pem")
+            try SimulatorFile.write(authorityPEM, to: folder + "/ca.pem")
             server = try Self.server(in: folder, authority, names: serverNames)
             try Self.makeClient(in: folder, authority, bundle: bundle)
         } catch let error as CredentialError {
@@ -44,16 +44,16 @@ package struct SimulatorCredentials: Sendable {
         } catch {
             preconditionFailure("no other error is thrown")
         }
-        if !PlainFile.exists(signingKeyFile) {
-            try PlainFile.write(SigningKey.makePEM().bytes, to: signingKeyFile)
+        if !SimulatorFile.exists(signingKeyFile) {
+            try SimulatorFile.write(SigningKey.makePEM().bytes, to: signingKeyFile)
         }
     }
 
     private static func authority(in folder: String) throws -> ThrowAwayAuthority {
         let file = folder + "/authority.pem"
-        if PlainFile.exists(file) { return try ThrowAwayAuthority(pem: try PlainFile.read(file)) }
+        if SimulatorFile.exists(file) { return try ThrowAwayAuthority(pem: try SimulatorFile.read(file)) }
         let authority = try ThrowAwayAuthority(name: "Pushfarm simulator")
-        try PlainFile.write(authority.pem.bytes, to: file)
+        try SimulatorFile.write(authority.pem.bytes, to: file)
         return authority
     }
 
@@ -61,14 +61,14 @@ package struct SimulatorCredentials: Sendable {
         in folder: String, _ authority: ThrowAwayAuthority, names: [String]
     ) throws -> TLSIdentity {
         let file = folder + "/server.pem"
-        if PlainFile.exists(file) {
-            let identity = try TLSIdentity(pem: try PlainFile.read(file))
+        if SimulatorFile.exists(file) {
+            let identity = try TLSIdentity(pem: try SimulatorFile.read(file))
             let certificate = identity.certificate
             let served = Set(certificate.hostNames + certificate.addresses)
             if isFresh(certificate), served.isSuperset(of: names.map(Self.written)) { return identity }
         }
         let identity = try authority.server(names: names)
-        try PlainFile.write(identity.pem.bytes, to: file)
+        try SimulatorFile.write(identity.pem.bytes, to: file)
         return identity
     }
 
@@ -76,8 +76,8 @@ package struct SimulatorCredentials: Sendable {
         in folder: String, _ authority: ThrowAwayAuthority, bundle: String
     ) throws {
         let (pem, archive) = (folder + "/push.pem", folder + "/push.p12")
-        if PlainFile.exists(pem), PlainFile.exists(archive) {
-            let identity = try TLSIdentity(pem: try PlainFile.read(pem))
+        if SimulatorFile.exists(pem), SimulatorFile.exists(archive) {
+            let identity = try TLSIdentity(pem: try SimulatorFile.read(pem))
             if isFresh(identity.certificate), identity.certificate.userID == bundle { return }
         }
         let identity = try authority.client(
@@ -87,8 +87,8 @@ package struct SimulatorCredentials: Sendable {
                 ThrowAwayAuthority.Topic("\(bundle).voip", kinds: ["voip"]),
                 ThrowAwayAuthority.Topic("\(bundle).complication", kinds: ["complication"]),
             ])
-        try PlainFile.write(identity.pem.bytes, to: pem)
-        try PlainFile.write(try identity.pkcs12(password: password), to: archive)
+        try SimulatorFile.write(identity.pem.bytes, to: pem)
+        try SimulatorFile.write(try identity.pkcs12(password: password), to: archive)
     }
 
     private static func isFresh(_ certificate: Certificate) -> Bool {

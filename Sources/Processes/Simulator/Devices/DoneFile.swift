@@ -20,7 +20,7 @@ import PushModel
             return
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw PlainFile.failure("cannot open \(path)") }
+        guard descriptor >= 0 else { throw SimulatorFile.failure("cannot open \(path)") }
     }
 
     isolated deinit {
@@ -37,8 +37,8 @@ import PushModel
     /// Writes the lines. Ends the process if the file cannot be written: tests rely on a complete file.
     func flush() {
         guard !text.isEmpty else { return }
-        guard text.withUnsafeBytes({ PlainFile.writeAll($0, to: descriptor) }) else {
-            fatalError(PlainFile.failure("cannot write \(path)").description)
+        guard text.withUnsafeBytes({ SimulatorFile.writeAll($0, to: descriptor) }) else {
+            fatalError(SimulatorFile.failure("cannot write \(path)").description)
         }
         text.removeAll(keepingCapacity: true)
     }

@@ -11,7 +11,7 @@ import Transport
     private(set) var closedAtOnce = 0
     var cuts = 0
     private var listeners: HostListeners?
-    private var readers: [ObjectIdentifier: FeedbackReader] = [:]
+    private var readers: [ObjectIdentifier: SimulatedFeedbackConnection] = [:]
 
     init(of gateway: SimulatedGateway) { self.gateway = gateway }
 
@@ -35,11 +35,11 @@ import Transport
             closedAtOnce += 1
             return stream.close()
         }
-        let reader = FeedbackReader(stream, topic: client.topic, of: self)
+        let reader = SimulatedFeedbackConnection(stream, topic: client.topic, of: self)
         readers[ObjectIdentifier(reader)] = reader
     }
 
-    func ended(_ reader: FeedbackReader) { readers[ObjectIdentifier(reader)] = nil }
+    func ended(_ reader: SimulatedFeedbackConnection) { readers[ObjectIdentifier(reader)] = nil }
 
     func resetCounters() { (connections, closedAtOnce, cuts) = (0, 0, 0) }
 
@@ -60,7 +60,7 @@ import Transport
 
 /// One connection to the feedback service. A tuple is removed from the list as soon as it is passed to the socket. So two clients
 /// that read at the same time get different tuples, and a tuple that the network loses is not sent again.
-@Loop final class FeedbackReader: TurnListener {
+@Loop final class SimulatedFeedbackConnection: TurnListener {
     private let server: FeedbackServer
     private let stream: ByteStream
     private let topic: String?

@@ -131,7 +131,7 @@ package enum TokenRule: Hashable, Sendable {
 enum TokenFile {
     /// - Parameter now: the present time in seconds since 1970.
     static func read(_ path: String, into table: inout TokenTable, now: Int64) throws(SimulatorError) {
-        let text = String(decoding: try PlainFile.read(path, limit: .max), as: UTF8.self)
+        let text = String(decoding: try SimulatorFile.read(path, limit: .max), as: UTF8.self)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             var words = FaultWords(line.prefix { $0 != "#" })
             guard !words.isEmpty else { continue }

@@ -52,7 +52,7 @@ import POSIX
     init(path: String) throws(SimulatorError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw PlainFile.failure("cannot open the ledger \(path)") }
+        guard descriptor >= 0 else { throw SimulatorFile.failure("cannot open the ledger \(path)") }
         digest.initializeMemory(as: UInt8.self, repeating: 0)
         hashed.withUnsafeBytes { sha256.hash($0, into: digest) }
     }
@@ -94,8 +94,8 @@ import POSIX
     /// Writes the buffered lines. Ends the process if the file cannot be written: tests rely on a complete ledger.
     func flush() {
         guard !text.isEmpty else { return }
-        guard PlainFile.writeAll(text.bytes, to: descriptor) else {
-            fatalError(PlainFile.failure("cannot write the ledger \(path)").description)
+        guard SimulatorFile.writeAll(text.bytes, to: descriptor) else {
+            fatalError(SimulatorFile.failure("cannot write the ledger \(path)").description)
         }
         text.clear()
     }

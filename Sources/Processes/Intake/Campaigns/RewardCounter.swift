@@ -6,7 +6,7 @@ import StoreProtocol
 import Variants
 
 /// Counts the first rewards of devices for the variants of campaigns.
-@Loop final class RewardInbox {
+@Loop final class RewardCounter {
     /// The maximum number of definitions whose variants are remembered.
     private static let mostKnown = 100
 
@@ -16,14 +16,14 @@ import Variants
 
     init(_ services: CampaignServices) { self.services = services }
 
-    /// A reward with its place among the inputs of its step.
+    /// A reward with its index among the inputs of its step.
     private struct Entry {
-        let place: Int
+        let index: Int
         let report: RewardReport
 
         func refusal(_ field: String, _ reason: String) -> FinishInputs.Refusal {
             FinishInputs.Refusal(
-                place: place, subject: report.campaign, field: field, position: 0, reason: reason)
+                index: index, subject: report.campaign, field: field, position: 0, reason: reason)
         }
     }
 
@@ -33,20 +33,20 @@ import Variants
     func handle(_ inputs: [[UInt8]]) async throws(StoreError) -> [FinishInputs.Refusal] {
         var refusals: [FinishInputs.Refusal] = []
         var entries: [Entry] = []
-        for (place, input) in inputs.enumerated() {
+        for (index, input) in inputs.enumerated() {
             do throws(CampaignError) {
-                entries.append(Entry(place: place, report: try RewardReport(input)))
+                entries.append(Entry(index: index, report: try RewardReport(input)))
             } catch {
                 refusals.append(
                     FinishInputs.Refusal(
-                        place: place, subject: nil, field: error.field, position: error.position,
+                        index: index, subject: nil, field: error.field, position: error.position,
                         reason: error.reason))
             }
         }
         for (campaign, entries) in Dictionary(grouping: entries, by: \.report.campaign) {
             refusals += try await count(entries, of: campaign)
         }
-        return refusals.sorted { $0.place < $1.place }
+        return refusals.sorted { $0.index < $1.index }
     }
 
     private func count(

@@ -2,7 +2,7 @@ import PushModel
 package import Scheduling
 
 /// The runs of a recurring campaign. Each run is a campaign of its own.
-package struct CampaignRuns: Sendable {
+package struct RecurringSchedule: Sendable {
     /// Without a window, a missed run starts up to this number of milliseconds after it was due.
     static let defaultOpen: Int64 = 3_600_000
 

@@ -5,24 +5,24 @@ import Segments
 import StoreProtocol
 
 /// Marks the devices that report that they are done with a campaign.
-@Loop struct DoneInbox {
+@Loop struct DoneMarker {
     let services: CampaignServices
 
     /// Applies one report. Applying the same report again changes nothing.
     ///
-    /// - Parameter place: the report's place in its step.
+    /// - Parameter index: the report's index in its step.
     /// - Returns: why the report is refused; nil if it is not refused.
-    func handle(_ input: [UInt8], place: Int) async throws(StoreError) -> FinishInputs.Refusal? {
+    func handle(_ input: [UInt8], index: Int) async throws(StoreError) -> FinishInputs.Refusal? {
         let report: DoneReport
         do throws(CampaignError) { report = try DoneReport(input) } catch {
             return FinishInputs.Refusal(
-                place: place, subject: nil, field: error.field, position: error.position, reason: error.reason
+                index: index, subject: nil, field: error.field, position: error.position, reason: error.reason
             )
         }
         let list = ReadCampaignField(report.campaign, CampaignRecord.Field.list.rawValue)
         guard try await services.perform(list) == nil else {
             return FinishInputs.Refusal(
-                place: place, subject: report.campaign, field: "campaign", position: 0,
+                index: index, subject: report.campaign, field: "campaign", position: 0,
                 reason: "the campaign sends to an uploaded list, so its devices have no ids")
         }
         let places = try await services.retrying("find devices that are done") { () throws(StoreError) in
@@ -37,7 +37,7 @@ import StoreProtocol
             MarkDone(token: services.token, campaign: report.campaign, chunks: chunks))
         guard reply == .unknownCampaign else { return nil }
         return FinishInputs.Refusal(
-            place: place, subject: report.campaign, field: "campaign", position: 0,
+            index: index, subject: report.campaign, field: "campaign", position: 0,
             reason: "there is no campaign with this id")
     }
 }

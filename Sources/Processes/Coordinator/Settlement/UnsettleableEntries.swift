@@ -3,9 +3,9 @@ import StoreProtocol
 
 /// Results entries that cannot be settled. They stay in the stream until a program version that can read them settles
 /// them, or until `debug fsck --repair` removes them.
-@Loop final class UnsettledEntries {
+@Loop final class UnsettleableEntries {
     private let context: AppContext
-    /// The ids of the entries. Redis also stores the ids (``NoteUnsettled``).
+    /// The ids of the entries. Redis also stores the ids (``NoteUnsettleable``).
     private var ids: Set<EntryID> = []
     /// Called if an entry's id could not be stored in Redis. The entry is then read again, and its id is stored again.
     private let readAgain: @Loop () -> Void
@@ -23,7 +23,7 @@ import StoreProtocol
         context.log.error(
             "results entry cannot be settled and stays in the stream",
             metadata: ["entry": "\(id)", "reason": "\(reason)"])
-        let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
+        let note = NoteUnsettleable(id, at: context.clock.milliseconds, reason: reason)
         context.store.send(note) { [weak self] result in
             guard let self else { return }
             switch result {

@@ -2,14 +2,14 @@
 ///
 /// A position in the set is the number of milliseconds of the set that have passed. So the set measures sending time without
 /// the times between its ranges.
-package struct TimeSpans: Hashable, Sendable {
+package struct TimeRangeSet: Hashable, Sendable {
     package let ranges: [Range<UTCTime>]
     /// For each range, how many milliseconds of the set are before the range.
     private let positions: [Int64]
     /// The total length of the ranges in milliseconds.
     package let total: Int64
 
-    package static let empty = TimeSpans([])
+    package static let empty = TimeRangeSet([])
 
     /// - Parameter ranges: ranges in any order, which may overlap.
     package init(_ ranges: [Range<UTCTime>]) {
@@ -55,7 +55,7 @@ package struct TimeSpans: Hashable, Sendable {
     package func remaining(at time: UTCTime) -> Int64 { total - position(of: time) }
 
     /// Returns the part of the set between two positions. The positions may lie outside the set.
-    package func slice(_ wanted: Range<Int64>) -> TimeSpans {
+    package func slice(_ wanted: Range<Int64>) -> TimeRangeSet {
         var parts: [Range<UTCTime>] = []
         for (range, start) in zip(ranges, positions) {
             let from = max(wanted.lowerBound, start) - start
@@ -64,16 +64,16 @@ package struct TimeSpans: Hashable, Sendable {
             parts.append(
                 range.lowerBound.adding(milliseconds: from)..<range.lowerBound.adding(milliseconds: to))
         }
-        return TimeSpans(parts)
+        return TimeRangeSet(parts)
     }
 
     /// Returns the part of the set that is in a range.
-    package func clipped(to range: Range<UTCTime>) -> TimeSpans {
-        TimeSpans(ranges.map { $0.clamped(to: range) })
+    package func clipped(to range: Range<UTCTime>) -> TimeRangeSet {
+        TimeRangeSet(ranges.map { $0.clamped(to: range) })
     }
 
     /// Returns this set without the times of another set.
-    package func subtracting(_ other: TimeSpans) -> TimeSpans {
+    package func subtracting(_ other: TimeRangeSet) -> TimeRangeSet {
         var parts: [Range<UTCTime>] = []
         var next = 0
         for range in ranges {
@@ -88,7 +88,7 @@ package struct TimeSpans: Hashable, Sendable {
             }
             if start < range.upperBound { parts.append(start..<range.upperBound) }
         }
-        return TimeSpans(parts)
+        return TimeRangeSet(parts)
     }
 
     private func lastIndex(startingBy time: UTCTime) -> Int? {

@@ -2,26 +2,26 @@ import RandomTesting
 import Scheduling
 import Testing
 
-struct TimeSpansTests {
+struct TimeRangeSetTests {
     private static func range(_ from: Int64, _ to: Int64) -> Range<UTCTime> {
         UTCTime(milliseconds: from)..<UTCTime(milliseconds: to)
     }
 
-    private static func numbers(_ spans: TimeSpans) -> [[Int64]] {
+    private static func numbers(_ spans: TimeRangeSet) -> [[Int64]] {
         spans.ranges.map { [$0.lowerBound.milliseconds, $0.upperBound.milliseconds] }
     }
 
     @Test func `merges ranges that overlap or touch`() {
-        let spans = TimeSpans([
+        let spans = TimeRangeSet([
             Self.range(50, 60), Self.range(0, 10), Self.range(10, 20), Self.range(15, 18), Self.range(30, 30),
         ])
         #expect(Self.numbers(spans) == [[0, 20], [50, 60]])
         #expect(spans.total == 30)
-        #expect(TimeSpans([Self.range(5, 5)]).isEmpty)
+        #expect(TimeRangeSet([Self.range(5, 5)]).isEmpty)
     }
 
     @Test func `measures positions and slices`() {
-        let spans = TimeSpans([Self.range(0, 20), Self.range(50, 60)])
+        let spans = TimeRangeSet([Self.range(0, 20), Self.range(50, 60)])
         let positions = [-5, 0, 19, 20, 35, 50, 55, 60, 99].map {
             spans.position(of: UTCTime(milliseconds: $0))
         }
@@ -40,17 +40,17 @@ struct TimeSpansTests {
     @Test func `agrees with sets of single milliseconds`() throws {
         var random = SplitMix(seed: 31)
         for _ in 0..<2_000 {
-            func make() -> (TimeSpans, Set<Int64>) {
+            func make() -> (TimeRangeSet, Set<Int64>) {
                 let ranges = (0..<random.int(in: 0...6)).map { _ in
                     let from = Int64(random.int(in: 0...80))
                     return from..<from + Int64(random.int(in: 0...20))
                 }
                 return (
-                    TimeSpans(ranges.map { Self.range($0.lowerBound, $0.upperBound) }),
+                    TimeRangeSet(ranges.map { Self.range($0.lowerBound, $0.upperBound) }),
                     Set(ranges.flatMap { $0 })
                 )
             }
-            func set(_ spans: TimeSpans) -> Set<Int64> {
+            func set(_ spans: TimeRangeSet) -> Set<Int64> {
                 Set(spans.ranges.flatMap { $0.lowerBound.milliseconds..<$0.upperBound.milliseconds })
             }
             let ((first, ones), (second, twos)) = (make(), make())

@@ -1,7 +1,7 @@
 import POSIX
 
 /// Reads and writes small files as a whole, before the gateway starts serving.
-enum PlainFile {
+enum SimulatorFile {
     static func read(_ path: String, limit: Int = 1 << 20) throws(SimulatorError) -> [UInt8] {
         do throws(SystemFailure) { return try SmallFile.read(path, limit: limit) } catch {
             throw .system("cannot read \(path): \(error)")

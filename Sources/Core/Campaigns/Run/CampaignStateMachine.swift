@@ -8,7 +8,7 @@ package import Scheduling
 /// the runner drops the copy. So a lost step has no effect.
 ///
 /// A new process creates the run again from the stored progress. The first action is then a count.
-package struct CampaignRun: Sendable {
+package struct CampaignStateMachine: Sendable {
     /// The maximum number of devices of a step.
     package static let mostDevices = 4_000
 
@@ -55,7 +55,7 @@ package struct CampaignRun: Sendable {
         let ends = groups.map(\.times.window.upperBound)
         order = groups.indices.sorted { (ends[$0], $0) < (ends[$1], $1) }
         ceiling = Self.ceiling(campaign.schedule, rate, rateLimit)
-        pace = Pace(TimeSpans(groups.flatMap(\.times.allowed.ranges)), isEven: false, ceiling: ceiling)
+        pace = Pace(TimeRangeSet(groups.flatMap(\.times.allowed.ranges)), isEven: false, ceiling: ceiling)
     }
 
     private static func ceiling(_ schedule: CampaignSchedule, _ rate: Double?, _ limit: Double?) -> Double {
@@ -179,13 +179,13 @@ package struct CampaignRun: Sendable {
 
 // MARK: Merged pushes
 
-extension CampaignRun {
+extension CampaignStateMachine {
     /// The devices that get the campaign's content when another campaign of its merge group sends them a push.
     package struct Due: Hashable, Sendable {
-        /// The index of the group in ``CampaignRun/groups``.
+        /// The index of the group in ``CampaignStateMachine/groups``.
         package let group: Int
         package let round: Int
-        /// The stage of the devices in ``CampaignRun/cells(ofRound:)``.
+        /// The stage of the devices in ``CampaignStateMachine/cells(ofRound:)``.
         package let stage: Int
         /// When the window of the group ends; nil without a window.
         package let expiry: UTCTime?

@@ -6,7 +6,7 @@ import Scheduling
 import StoreProtocol
 
 /// Creates campaigns from the inputs of producers.
-@Loop struct CampaignInbox {
+@Loop struct CampaignCreator {
     let services: CampaignServices
     let runner: CampaignRunner
 
@@ -14,16 +14,16 @@ import StoreProtocol
     ///
     /// - Parameters:
     ///   - step: the number of the step that finishes the input.
-    ///   - place: the input's place in the step.
+    ///   - index: the input's index in the step.
     /// - Returns: why the input is refused; nil if it is not refused.
-    func handle(_ input: [UInt8], step: Int, place: Int) async throws(StoreError) -> FinishInputs.Refusal? {
+    func handle(_ input: [UInt8], step: Int, index: Int) async throws(StoreError) -> FinishInputs.Refusal? {
         if case .changed(let id) = CampaignInput(input) {
             try await runner.read(id)
             return nil
         }
         func refusal(_ error: CampaignError) -> FinishInputs.Refusal {
             FinishInputs.Refusal(
-                place: place, subject: error.id, field: error.field, position: error.position,
+                index: index, subject: error.id, field: error.field, position: error.position,
                 reason: error.reason)
         }
         let campaign: Campaign
@@ -38,9 +38,9 @@ import StoreProtocol
         }
         // An input that is applied again must create the same campaign.
         let id =
-            campaign.id ?? "campaign-\(step)-\(String(XXH64.hash(input, seed: UInt64(place)), radix: 36))"
+            campaign.id ?? "campaign-\(step)-\(String(XXH64.hash(input, seed: UInt64(index)), radix: 36))"
         let change = ChangeCampaign.create(
-            id, token: services.token, name: "input \(step).\(place)", isDraft: false,
+            id, token: services.token, name: "input \(step).\(index)", isDraft: false,
             fields: [
                 (CampaignRecord.Field.definition.rawValue, String(decoding: input, as: UTF8.self)),
                 ("lane", Self.lane(of: campaign)),
