@@ -131,7 +131,7 @@ package import Supervision
         let intake = DeviceIntake(
             context, app: setup.name, rules: DeviceInputRules(setup), writer: writer)
         devices[setup.name] = intake
-        intake.setFenceToken(tokens[setup.name])
+        intake.setFenceToken(fenceTokens[setup.name])
         Loop.task {
             // Stop the former device intake, so that it applies no more inputs to the former registry.
             await former?.stop()

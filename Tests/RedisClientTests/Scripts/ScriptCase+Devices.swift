@@ -102,8 +102,8 @@ extension ScriptCase {
             return FinishInputs(
                 .devices, token: fixture.token, step: 1, finished: 3,
                 refused: [
-                    .init(place: 1, subject: "d-1", field: "zone", position: 17, reason: "no zone"),
-                    .init(place: 2, subject: nil, field: "device", position: 0, reason: "no object"),
+                    .init(index: 1, subject: "d-1", field: "zone", position: 17, reason: "no zone"),
+                    .init(index: 2, subject: nil, field: "device", position: 0, reason: "no object"),
                 ])
         },
         ScriptCase("counts a refused device input of a flood", again: .other("[0, 0]")) { fixture in
@@ -111,7 +111,7 @@ extension ScriptCase {
             try fixture.floodDevices(written: 100, pending: 7, age: -30_000)
             return FinishInputs(
                 .devices, token: fixture.token, step: 1, finished: 1,
-                refused: [.init(place: 0, subject: "d", field: "id", position: 0, reason: "x")])
+                refused: [.init(index: 0, subject: "d", field: "id", position: 0, reason: "x")])
         },
         ScriptCase("reports one refused device input for all since the last event", again: .other("[0, 0]")) {
             fixture in
@@ -119,7 +119,7 @@ extension ScriptCase {
             try fixture.floodDevices(written: 100, pending: 7, age: 1000)
             return FinishInputs(
                 .devices, token: fixture.token, step: 1, finished: 1,
-                refused: [.init(place: 0, subject: "d", field: "id", position: 0, reason: "x")])
+                refused: [.init(index: 0, subject: "d", field: "id", position: 0, reason: "x")])
         },
         ScriptCase("finishes no more device inputs than are taken", again: .refused("error TAKEN 1")) {
             fixture in
@@ -145,7 +145,7 @@ extension ScriptCase {
                 try fixture.run(["RPUSH", app + list.rawValue + "_taken", "a", "b"])
                 return FinishInputs(
                     list, token: fixture.token, step: 1, finished: 1,
-                    refused: [.init(place: 0, subject: "c", field: "id", position: 3, reason: "x")])
+                    refused: [.init(index: 0, subject: "c", field: "id", position: 3, reason: "x")])
             },
         ]
     }

@@ -2,16 +2,16 @@
 package struct ParsedDeviceInputs: Sendable {
     /// A refused input.
     package struct Refusal: Equatable, Sendable {
-        /// The input's place in the take, from 0.
-        package let place: Int
+        /// The input's index in the take, from 0.
+        package let index: Int
         package let error: DeviceInputError
     }
 
     /// The inputs that can be applied, in order.
     package private(set) var inputs: [DeviceInput] = []
-    /// The place of each element of ``inputs`` in the take, from 0.
-    package private(set) var places: [Int] = []
-    /// The refused inputs, in order of their places.
+    /// The index of each element of ``inputs`` in the take, from 0.
+    package private(set) var indexes: [Int] = []
+    /// The refused inputs, in order of their indexes.
     package private(set) var refusals: [Refusal] = []
     /// The number of parsed texts.
     package var count: Int { inputs.count + refusals.count }
@@ -20,12 +20,12 @@ package struct ParsedDeviceInputs: Sendable {
 
     /// Parses the next text of the take.
     package mutating func append(_ raw: [UInt8], rules: DeviceInputRules) {
-        let place = count
+        let index = count
         do throws(DeviceInputError) {
             inputs.append(try DeviceInputParser.parse(raw, rules: rules))
-            places.append(place)
+            indexes.append(index)
         } catch {
-            refusals.append(Refusal(place: place, error: error))
+            refusals.append(Refusal(index: index, error: error))
         }
     }
 }

@@ -55,7 +55,7 @@ import StoreProtocol
                     kinds.map { $0.key(of: id, partition: chunk.partition, chunk: chunk.number) })
             }
             for (index, part) in parts.enumerated() {
-                guard let index = rounds.firstIndex(of: part.round), let sent = bits[index] else {
+                guard let round = rounds.firstIndex(of: part.round), let sent = bits[round] else {
                     if counts.unreadable.last != chunk { counts.unreadable.append(chunk) }
                     continue
                 }

@@ -44,7 +44,7 @@ import StoreProtocol
     /// Applies the taken inputs and then removes them from Redis.
     func carryOut(_ taken: TakeInputs.Reply) async throws(StoreError) {
         let parsed = await parse(taken.inputs)
-        var refusals = parsed.refusals.map { FinishInputs.Refusal($0.error, place: $0.place) }
+        var refusals = parsed.refusals.map { FinishInputs.Refusal($0.error, index: $0.index) }
         if !parsed.inputs.isEmpty {
             let results = try await working { () throws(StoreError) in
                 try await intake.writer.apply(parsed.inputs) { () throws(StoreError) in try await checkLease()
@@ -54,10 +54,10 @@ import StoreProtocol
                 throw .unexpectedReply(
                     "got \(results.count) results for \(parsed.inputs.count) device inputs")
             }
-            for (error, place) in zip(results, parsed.places) {
-                if let error { refusals.append(FinishInputs.Refusal(error, place: place)) }
+            for (error, index) in zip(results, parsed.indexes) {
+                if let error { refusals.append(FinishInputs.Refusal(error, index: index)) }
             }
-            refusals.sort { $0.place < $1.place }
+            refusals.sort { $0.index < $1.index }
         }
         let reply = try await retrying(
             "finish",
@@ -152,9 +152,9 @@ extension DeviceStep {
 }
 
 extension FinishInputs.Refusal {
-    fileprivate init(_ error: DeviceInputError, place: Int) {
+    fileprivate init(_ error: DeviceInputError, index: Int) {
         self.init(
-            place: place, subject: error.device, field: error.field, position: error.position,
+            index: index, subject: error.device, field: error.field, position: error.position,
             reason: error.reason)
     }
 }
