@@ -29,26 +29,26 @@ extension Configuration {
         findsLocalFarm: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         var path = path ?? environment[EnvironmentLayer.fileVariable]
-        if path == nil, TextFile.exists(defaultFile) { path = defaultFile }
+        if path == nil, ConfigurationFile.exists(defaultFile) { path = defaultFile }
         if path == nil, findsLocalFarm {
             let named = overrides.last { $0.key == "state_dir" }?.text ?? environment["PUSHFARM_STATE_DIR"]
-            let folder = FilePathText.resolve(named ?? "var", in: TextFile.workingDirectory)
+            let folder = FilePathText.resolve(named ?? "var", in: ConfigurationFile.workingDirectory)
             let file = folder + "/" + localFarmFile
             // This function does not use a file that other users can write, because they could change the gateways to which this
             // user's pushes go.
-            if TextFile.isOnlyOurs(file) { path = file }
+            if ConfigurationFile.isOnlyOurs(file) { path = file }
         }
         var text = ""
         if let path {
             do {
-                text = try TextFile.read(path)
+                text = try ConfigurationFile.read(path)
             } catch {
                 throw ConfigurationError(source: nil, key: nil, problem: .unreadable(error.reason))
             }
         }
         return try read(
             text, file: path, environment: environment, overrides: overrides, purpose: purpose,
-            workingDirectory: TextFile.workingDirectory)
+            workingDirectory: ConfigurationFile.workingDirectory)
     }
 
     /// Reads the configuration like ``load(path:environment:overrides:purpose:)``, from a text instead of a file.
@@ -71,7 +71,7 @@ extension Configuration {
     private init(_ reader: SettingReader, file: String?) throws(ConfigurationError) {
         let home = file.map { FilePathText.resolve(FilePathText.folder(of: $0), in: reader.workingDirectory) }
         self.init(
-            host: try reader.value(SettingPath("host"), .hostName) ?? TextFile.hostName,
+            host: try reader.value(SettingPath("host"), .hostName) ?? ConfigurationFile.hostName,
             stateDirectory: try reader.file(SettingPath("state_dir"))
                 ?? FilePathText.resolve("var", in: home ?? reader.workingDirectory))
         self.file = file

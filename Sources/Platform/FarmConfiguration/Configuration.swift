@@ -61,8 +61,8 @@ package struct Configuration: Sendable, Equatable {
         var location = RedisLocation(.unix(privateRedisSocket))
         // If the password file cannot be read, no error is thrown here: Redis then refuses the login, and the error of the login
         // names the cause.
-        if TextFile.isOnlyOurs(privateRedisPasswordFile),
-            let password = (try? TextFile.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
+        if ConfigurationFile.isOnlyOurs(privateRedisPasswordFile),
+            let password = (try? ConfigurationFile.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
             !password.isEmpty
         {
             location.password = Password(String(password))
@@ -78,7 +78,7 @@ package struct Configuration: Sendable, Equatable {
             source: file.map { .file($0, line: 1) }, key: "apps",
             problem: .missing(
                 file == nil
-                    ? "\(reason): there is no \(TextFile.workingDirectory)/\(Self.defaultFile), and --config names no file"
+                    ? "\(reason): there is no \(ConfigurationFile.workingDirectory)/\(Self.defaultFile), and --config names no file"
                     : reason))
     }
 }

@@ -42,7 +42,7 @@ struct SettingReader {
         let text: String
         do throws(InvalidValue) {
             if let reason = whyUnreadable(file) { throw InvalidValue(reason) }
-            text = try TextFile.read(file)
+            text = try ConfigurationFile.read(file)
         } catch {
             throw invalid(path, error.reason)
         }
@@ -52,7 +52,7 @@ struct SettingReader {
     }
 
     private func whyUnreadable(_ file: String) -> String? {
-        guard file.hasPrefix("${") else { return TextFile.whyUnreadable(file) }
+        guard file.hasPrefix("${") else { return ConfigurationFile.whyUnreadable(file) }
         return
             "\(file): \(Self.credentialsVariable) is not set; systemd sets it for a service with LoadCredential="
     }

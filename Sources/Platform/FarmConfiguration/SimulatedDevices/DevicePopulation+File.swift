@@ -19,7 +19,7 @@ extension DevicePopulation {
     package static func load(path: String) throws(ConfigurationError) -> DevicePopulation {
         let text: String
         do {
-            text = try TextFile.read(path)
+            text = try ConfigurationFile.read(path)
         } catch {
             throw ConfigurationError(source: nil, key: nil, problem: .unreadable(error.reason))
         }
@@ -30,7 +30,7 @@ extension DevicePopulation {
     package static func read(_ text: String, file: String) throws(ConfigurationError) -> DevicePopulation {
         let settings = try FileLayer(file: file, shape: shape, sample: sample).read(text)
         let reader = SettingReader(
-            settings: settings, workingDirectory: TextFile.workingDirectory, environment: [:],
+            settings: settings, workingDirectory: ConfigurationFile.workingDirectory, environment: [:],
             purpose: .client)
         var population = DevicePopulation()
         for key in keys { try key.read(reader, into: &population) }

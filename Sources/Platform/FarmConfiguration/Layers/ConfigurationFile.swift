@@ -1,7 +1,7 @@
 import POSIX
 
 /// Reads small text files as a whole.
-enum TextFile {
+enum ConfigurationFile {
     /// Reads a file of UTF-8 text.
     /// - Throws: a message that names the file.
     static func read(_ path: String) throws(InvalidValue) -> String {
