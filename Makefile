@@ -55,7 +55,7 @@ test:
 	swift build --build-tests
 	@Tests/all
 
-# Runs tests with other software of Debian: the producers of docs/jobs.md with the clients of five languages, and h2load.
+# Runs tests with other software of Debian: the programs in docs/producers with the clients of five languages, and h2load.
 test-outside: export SWIFT_DETERMINISTIC_HASHING = 1
 test-outside:
 	@deploy/install-packages outside
