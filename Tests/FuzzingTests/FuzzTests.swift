@@ -7,7 +7,7 @@ import Testing
 /// earlier crashes, and then changed inputs for two seconds of processor time. A trap ends the process, and the input that
 /// caused the trap stays in a file.
 ///
-/// These runs choose inputs without coverage data. `make fuzz` uses coverage data, and has found the inputs of the corpora.
+/// These runs choose inputs without coverage data. `make fuzz` uses coverage data; earlier runs of it found the inputs of the corpora.
 @Suite struct FuzzTests {
     @Test(arguments: FuzzTarget.all.map(\.name))
     func `the properties of the target hold for all inputs`(target: String) async throws {

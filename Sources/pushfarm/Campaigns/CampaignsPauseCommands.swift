@@ -123,7 +123,9 @@ extension StoredCampaign {
     fileprivate func requireStarted(_ verb: String) throws(CommandFailure) {
         switch record.state {
         case .scheduled, .running: return
-        case .draft: throw .failed("\(name) is a draft: it sends nothing before pushfarm campaigns start")
+        case .draft:
+            throw .failed(
+                "\(name) is a draft; to start it: pushfarm campaigns start \(PlainText.of(id)) --app \(app)")
         case .finished:
             throw .failed(
                 "\(name) has added all pushes: pushfarm \(verb) --job \(PlainText.of(id)) --app \(app)")

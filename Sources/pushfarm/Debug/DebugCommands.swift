@@ -41,8 +41,8 @@ struct LogLevelCommand: ParsableCommand {
         commandName: "log-level",
         abstract: "Changes the log level.",
         discussion: """
-            Sets the log level of a coordinator, its workers and its intake. Each process
-            keeps the level until it exits.
+            Sets the log level of a coordinator, its workers and its intake, until the
+            coordinator exits.
 
             Example:
               pushfarm debug log-level debug alpha

@@ -71,11 +71,11 @@ struct DemoCommand: ParsableCommand, Sendable {
             guard (0...tokens).contains(bad) else {
                 throw ValidationError("--bad must be from 0 to the number of \(name).")
             }
-            // If more than a fifth of the tokens are invalid, the farm assumes that they are of another environment,
-            // and pauses the app. Then the demo could not finish.
+            // If more than a fifth of the tokens are invalid, the farm keeps them unconfirmed, fires an alert and may pause
+            // the app.
             guard tokens < 1000 || bad <= tokens * 3 / 20 else {
                 throw ValidationError(
-                    "--bad must be at most 15 % of \(name), because the farm pauses when more tokens are bad."
+                    "--bad must be at most 15 % of \(name), because the farm may pause when more tokens are bad."
                 )
             }
         }

@@ -2,8 +2,8 @@ package import Scheduling
 
 /// What the runner of a campaign does next.
 package enum CampaignAction: Equatable, Sendable {
-    /// Count the devices of these groups that still need the push of the group's present round, by cell: audience − done − sent.
-    /// Then call ``CampaignStateMachine/counted(_:of:at:)`` for each group. Counting needs no step.
+    /// Count the devices that still need the push of their group's present round (audience − done − sent), separately for each
+    /// stage and cohort. Then call ``CampaignStateMachine/counted(_:of:at:)`` for each group. Counting needs no step.
     case count([AudienceCountRequest])
     /// Send to some devices of a chunk: choose them with ``AudienceSelection``, and store the step.
     case send(CampaignSend)

@@ -15,7 +15,7 @@ package struct CampaignProgress: Equatable, Sendable {
 
     // MARK: Text
 
-    /// The JSON text. It has fewer marks than the run in memory, so a takeover may delay a round by some seconds.
+    /// The JSON text. It has only some of the marks of the run in memory, so a round may be a little late after a takeover.
     package var json: [UInt8] {
         let marks = max(2, Self.storedMarks / max(1, groups.count))
         var text = JSONText()

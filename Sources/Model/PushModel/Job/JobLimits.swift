@@ -9,7 +9,7 @@ package struct JobLimits: Hashable, Sendable {
     /// The topics that a job may choose instead of the app's own topic, with or without a push type's suffix; nil: any topic.
     package var topics: [String]?
     /// The longest time in seconds that the job may already have waited in an inbox; 0 for a new job.
-    /// `expires_at` may be less than this time in the past, because the pushes may have expired while the job waited.
+    /// An `expires_at` that passed at most this long ago is accepted: the pushes may have expired while the job waited.
     package var longestWait: Int64
     /// The names that placeholders may have; nil: any name. Campaigns allow only the attributes that their devices can have.
     package var placeholders: [String]?

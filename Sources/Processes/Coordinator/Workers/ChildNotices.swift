@@ -82,6 +82,7 @@ import FarmPolicy
         for app in context.apps.all {
             for message in app.intakeMessages { intake.child.send(message) }
         }
+        if let level = context.fleet.logLevel { intake.child.send(.logLevel(level)) }
     }
 
     func noticed(_ notice: IntakeNotice) {
