@@ -113,7 +113,7 @@ import Testing
             let fixture = try StoreFixture()
             for job in taken { try fixture.redis.run("RPUSH", "{pushfarm:demo}:taken", job) }
             do {
-                _ = try fixture.perform(ScriptCase.split(fixture, alone: "a"))
+                _ = try fixture.perform(ScriptCase.split(fixture, movedJob: "a"))
                 return nil
             } catch let error as StoreError {
                 #expect(

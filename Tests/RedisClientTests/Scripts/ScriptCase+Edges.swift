@@ -12,13 +12,13 @@ extension ScriptCase {
     /// Returns a call that opens a job of one push in shard 1.
     static func split(
         _ fixture: StoreFixture, step: Int = 1, _ id: String = "new", retention: Retention = Retention(),
-        alone: String = ""
+        movedJob: String = ""
     ) -> Split {
         Split(
             token: fixture.token, step: step, dropped: 1,
             jobs: [Split.Job(id: id, opens: true, submitted: 1, accepted: 1)],
             batches: [.init(shard: 1, lane: .high, tokens: 1, body: StoreFixture.body([(id, 1)]))],
-            retention: retention, alone: Array(alone.utf8))
+            retention: retention, movedJob: Array(movedJob.utf8))
     }
 
     /// Makes the record of a job that finished at `time`. `place` is its score in the sorted set of jobs.
@@ -116,7 +116,7 @@ extension ScriptCase {
         },
         ScriptCase("splits a job that was taken alone", again: .any) { fixture in
             try fixture.take("a")
-            return split(fixture, alone: "a")
+            return split(fixture, movedJob: "a")
         },
         ScriptCase("returns that jobs are waiting", again: .any) { fixture in
             try fixture.take("a")

@@ -53,7 +53,7 @@ final class SimulatedIntake {
         } catch StoreError.outOfStep, StoreError.takenJobsDiffer {
             served = nil
         } catch StoreError.exists(let id) {
-            if case .split(let request, _, _) = plan, !request.alone.isEmpty {
+            if case .split(let request, _, _) = plan, !request.movedJob.isEmpty {
                 served = nil
                 return
             }
@@ -122,7 +122,7 @@ final class SimulatedIntake {
             served = nil
             return
         }
-        request.alone = raw
+        request.movedJob = raw
         try carryOut(.split(request, dropped: dropped, split: split))
     }
 
