@@ -267,7 +267,7 @@ struct MergeSimulation {
 
     func check() throws {
         let every = campaigns.compactMap { $0.plan.every.map { Int64($0) * 60_000 } }
-        let least = MergeSpacing(every: every).gap - MergeSpacing.longest / 8
+        let least = MergeSpacing(every: every).gap
         for (index, times) in pushes.enumerated() {
             for (one, next) in zip(times, times.dropFirst()) {
                 let gap = next.milliseconds - one.milliseconds

@@ -6,10 +6,11 @@ package struct MergeSpacing: Hashable, Sendable {
     /// The least time between two pushes if no campaign of the group repeats more often, in milliseconds: 20 minutes, because
     /// devices get at most two or three background pushes an hour.
     package static let longest: Int64 = 20 * 60_000
-    /// The number of slots in the longest time.
-    private static let slots: Int64 = 8
+    /// The number of slots in the longest time: a slot has 30 seconds.
+    private static let slots: Int64 = 40
 
-    /// The least time between two pushes, in milliseconds. A push may come earlier by less than one slot.
+    /// The least time between two pushes, in milliseconds. A device may have to wait longer by at most one slot, because its
+    /// last push may have been at the end of the push's slot.
     package let gap: Int64
     /// The length of a slot in milliseconds.
     private let slot: Int64
@@ -28,13 +29,13 @@ package struct MergeSpacing: Hashable, Sendable {
 
     /// The slots whose devices get no push at a time, the latest slot last.
     package func closedSlots(at time: UTCTime) -> Range<Int64> {
-        let end = slot(at: time) + 1
-        return min(slot(at: time.adding(milliseconds: -gap)) + 1, end)..<end
+        slot(at: time.adding(milliseconds: -gap))..<slot(at: time) + 1
     }
 
     /// The time at which devices of a slot may get their next push.
     package func end(ofSlot number: Int64) -> UTCTime {
-        UTCTime(milliseconds: number.multiplied(saturating: slot)).adding(milliseconds: gap)
+        UTCTime(milliseconds: number.multiplied(saturating: slot)).adding(milliseconds: slot)
+            .adding(milliseconds: gap)
     }
 
     /// The time at which the bitmap of a slot is no longer needed.

@@ -155,12 +155,14 @@ import StoreProtocol
     func bits(_ keys: [String]) async throws(StoreError) -> [OrdinalChunk?] {
         let strings = try await store.perform(ReadStrings(keys))
         var bits: [OrdinalChunk?] = []
-        for (key, bytes) in zip(keys, strings) {
+        // MGET returns nothing for a key of another type, too.
+        let missing = zip(keys, strings).filter { $0.1 == nil }.map { ReadKeyType($0.0) }
+        var types = try await store.performAll(missing)[...]
+        for bytes in strings {
             if let bytes {
                 bits.append(OrdinalChunk(bytes: bytes))
             } else {
-                // MGET returns nothing for a key of another type, too.
-                bits.append(try await store.perform(ReadKeyType(key)) == "none" ? OrdinalChunk() : nil)
+                bits.append(types.popFirst() == "none" ? OrdinalChunk() : nil)
             }
         }
         return bits
