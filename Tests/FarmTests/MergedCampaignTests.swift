@@ -16,15 +16,17 @@ import Testing
         [["ed-1"], ["ed-2"], ["ed-1", "ed-2"]][number % 3]
     }
 
-    private static func definition(_ id: String, _ fields: String) -> String {
-        #"{"id":"\#(id)","segment":"tag:\#(id)","push_type":"background","merge":"editions","spread":"45s","#
+    private static func definition(
+        _ id: String, tag: String? = nil, group: String = "editions", _ fields: String
+    ) -> String {
+        #"{"id":"\#(id)","segment":"tag:\#(tag ?? id)","push_type":"background","merge":"\#(group)","spread":"45s","#
             + #""payload":{"aps":{"content-available":1},"fetch":["/\#(id)"]},\#(fields)}"#
     }
 
     /// The hash of the payload with the content of these campaigns, as the simulator's ledger has it.
-    private static func hash(_ campaigns: [String]) -> String {
+    private static func hash(_ campaigns: [String], group: String = "editions") -> String {
         let content = campaigns.map { #"{"campaign":"\#($0)","items":["/\#($0)"]}"# }.joined(separator: ",")
-        let payload = #"{"aps":{"content-available":1},"merge":"editions","fetch":[\#(content)]}"#
+        let payload = #"{"aps":{"content-available":1},"merge":"\#(group)","fetch":[\#(content)]}"#
         return Hexadecimal.text(of: SHA256.hash(Array(payload.utf8)))
     }
 
@@ -80,6 +82,38 @@ import Testing
         #expect(shown.output.contains("MERGED"))
         for key in try farm.redis.client().run("KEYS", "{pushfarm:demo}:merged:*").array ?? [] {
             #expect(try farm.redis.client().run("TTL", key.text ?? "").integer ?? 0 > 0, "\(key)")
+        }
+        #expect(try await farm.run("debug", "fsck").status == 0)
+        try await cancelOneOfTwo(farm)
+    }
+
+    /// Cancels a campaign before any of its pushes is sent. The content of the other campaign goes out.
+    private func cancelOneOfTwo(_ farm: Farm) async throws {
+        let before = try farm.gateway.ledger().lines.count
+        #expect(try await farm.run("pause", "demo").status == 0)
+        for (id, tag) in [("late-1", "ed-1"), ("late-2", "ed-2")] {
+            try farm.push(campaign: Self.definition(id, tag: tag, group: "late", #""priority":5"#))
+        }
+        for id in ["late-1", "late-2"] {
+            try await eventually("\(id) has added its pushes") { try farm.campaign(id)?.state == .finished }
+        }
+        #expect(try #require(farm.campaign("late-2")).counts.total(.merged) > 0)
+        #expect(try await farm.run("campaigns", "cancel", "late-1", "--app", "demo").status == 0)
+        _ = try await farm.finished("late-1")
+        #expect(try await farm.run("resume", "demo").status == 0)
+        try await eventually("all devices of the second campaign got its content") {
+            try farm.gateway.ledger().lines.count >= before + 600
+        }
+        var pushes: [String: [String]] = [:]
+        for line in try farm.gateway.ledger().lines.dropFirst(before) {
+            if let token = line.token, let hash = line.bodySha256 { pushes[token, default: []].append(hash) }
+        }
+        let wanted = [Self.hash(["late-2"], group: "late"), Self.hash(["late-1", "late-2"], group: "late")]
+        for (number, token) in Self.tokens.enumerated() {
+            let isIn = Self.campaigns(of: number).contains("ed-2")
+            #expect(
+                pushes[token]?.count == (isIn ? 1 : nil) && pushes[token]?.allSatisfy(wanted.contains) ?? true
+            )
         }
         #expect(try await farm.run("debug", "fsck").status == 0)
     }

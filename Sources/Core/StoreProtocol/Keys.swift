@@ -27,6 +27,8 @@ package struct Keys: Hashable, Sendable {
     package var pausedShards: [UInt8] { key("paused_shards") }
     /// A hash: cancelled jobs, with the time and the operator of each cancellation.
     package var cancels: [UInt8] { key("cancels") }
+    /// A list: cancelled pushes with content of other campaigns, as `CancelledPushes` reads them.
+    package var cancelledContent: [UInt8] { key("cancelled_content") }
     /// A hash: for each category of campaigns, the periods for which there are caps.
     package var capPeriods: [UInt8] { key("cap_periods") }
     package var results: [UInt8] { key("results") }

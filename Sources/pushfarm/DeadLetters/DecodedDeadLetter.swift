@@ -33,7 +33,7 @@ struct DecodedDeadLetter {
     private var cause: String { batch.text(jobPart.cause) }
 
     private var options: JSONValue {
-        .object(jobPart.options.jobFields().map { .init(name: $0.name, value: $0.value) })
+        .object(jobPart.options.jsonFields().map { .init(name: $0.name, value: $0.value) })
     }
 
     var json: JSONValue {
@@ -73,7 +73,7 @@ struct DecodedDeadLetter {
         if !cause.isEmpty { row("cause", cause) }
         row("at", "\(Timestamp(milliseconds: letter.id.milliseconds))")
         row("attempts", "\(jobPart.attempt)")
-        for field in jobPart.options.jobFields() { row(field.name, "\(field.value)") }
+        for field in jobPart.options.jsonFields() { row(field.name, "\(field.value)") }
         if !jobPart.hasPayloadPerPush { row("payload", payload(of: batch.pushes[0])) }
         row("pushes", Figures.grouped(batch.pushes.count))
         var text = table.text(style)
@@ -89,22 +89,12 @@ struct DecodedDeadLetter {
 extension PushOptions {
     /// The options of the pushes, in the form of the fields of a job.
     /// - Parameter ttl: the time to live in seconds from now, which replaces the expiration.
-    func jobFields(ttl: Int? = nil) -> [(name: String, value: JSONValue)] {
-        var fields: [(name: String, value: JSONValue)] = [
-            ("push_type", .string(pushType.name)), ("priority", .number(Int(priority))),
-            ("receipts", .string(receipts.name)), ("delivery", .string(delivery.name)),
-            ("max_attempts", .number(Int(maxAttempts))),
-        ]
-        if expiration == 0 {
-            fields.append(("ttl", .number(0)))
-        } else if let ttl {
-            fields.append(("ttl", .number(ttl)))
-        } else if let expiration {
-            fields.append(("expires_at", .number(expiration)))
+    func jsonFields(ttl: Int? = nil) -> [(name: String, value: JSONValue)] {
+        jobFields(ttl: ttl).map { field in
+            switch field.value {
+            case .text(let text): (field.name, .string(text))
+            case .number(let number): (field.name, .number(number))
+            }
         }
-        if let collapseID { fields.append(("collapse_id", .string(collapseID))) }
-        if let topic { fields.append(("topic", .string(topic))) }
-        if let registeredAt { fields.append(("registered_at", .number(registeredAt))) }
-        return fields
     }
 }

@@ -176,7 +176,7 @@ struct ReplayGroup {
         text.object { text in
             text.member("id", id)
             text.member("replay_of", key.job)
-            for (name, value) in key.options.jobFields(ttl: ttl) + [("lane", .string(lane.name))] {
+            for (name, value) in key.options.jsonFields(ttl: ttl) + [("lane", .string(lane.name))] {
                 text.key(name)
                 value.append(to: &text)
             }

@@ -257,6 +257,14 @@ extension ScriptCase {
             try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
             return CancelBatches(try fixture.perform(ScanBatches()).items)
         },
+        ScriptCase("keeps cancelled pushes with content of other campaigns", again: .other("[1, 0, 0]")) {
+            fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1))
+            try fixture.run(["HSET", app + "campaign:c", "carries", "group"])
+            try fixture.perform(ChangePauses(.cancel("c", from: 0, keep: 99), by: "me@here"))
+            return CancelBatches(try fixture.perform(ScanBatches()).items)
+        },
     ]
 
     private static let doneDevices = [

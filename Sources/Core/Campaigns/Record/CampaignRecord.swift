@@ -23,6 +23,8 @@ package struct CampaignRecord: Equatable, Sendable {
         case run
         case runDue = "run_due"
         case runCreated = "run_created"
+        /// The merge group, if pushes of the campaign have had content of other campaigns of the group.
+        case carries
     }
 
     /// The last run of a recurring campaign.

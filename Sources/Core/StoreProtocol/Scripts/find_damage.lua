@@ -18,7 +18,7 @@ end
 
 local KINDS = {
     list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests', 'devices', 'devices_taken', 'lookups',
-        'campaigns', 'campaigns_taken', 'done', 'done_taken' },
+        'campaigns', 'campaigns_taken', 'done', 'done_taken', 'cancelled_content' },
     hash = { 'owners', 'intake', 'paused_jobs', 'paused_tokens', 'cancels', 'paused_shards', 'batches', 'states', 'dead_letter_counts', 'suppression',
         'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable', 'device_intake',
         'campaign_inputs', 'done_inputs' },

@@ -25,6 +25,7 @@ import StoreProtocol
     private var due: [String: ContinuousClock.Instant] = [:]
     private var marksRead: ContinuousClock.Instant?
     private var retained: ContinuousClock.Instant?
+    private var contentReturned: ContinuousClock.Instant?
 
     init(_ services: CampaignServices) {
         self.services = services
@@ -136,7 +137,8 @@ import StoreProtocol
         try await readMarks()
         for campaign in campaigns.values { try await campaign.observe() }
         try await expire()
-        var wake = campaigns.isEmpty ? Self.longestWait : Self.markInterval
+        let hasMoreContent = try await returnContent()
+        var wake: Duration = hasMoreContent ? .zero : campaigns.isEmpty ? Self.longestWait : Self.markInterval
         for (id, campaign) in campaigns.sorted(by: { $0.key < $1.key }) {
             if let due = due[id], due > .now {
                 wake = min(wake, due - .now)
@@ -185,6 +187,18 @@ import StoreProtocol
         try await retention.expire()
     }
 }
+    /// Sends the content of other campaigns that cancelled pushes of a campaign contained.
+    ///
+    /// - Returns: whether there may be more of it.
+    private func returnContent() async throws(StoreError) -> Bool {
+        guard contentReturned.map({ $0.duration(to: .now) >= Self.markInterval }) ?? true else {
+            return false
+        }
+        let hasMore = try await CancelledContentInbox(services: services).handleNext()
+        contentReturned = hasMore ? nil : .now
+        return hasMore
+    }
+
 
 extension ScheduledCampaign {
     /// Running campaigns come first in lists.

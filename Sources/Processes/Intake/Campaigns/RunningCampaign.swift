@@ -176,6 +176,9 @@ import StoreProtocol
             request.merged = prepared.merged.map(\.request)
             return try await store(run, request, merged: prepared.merged.map { ($0.campaign, $0.run) })
         }
+            if !request.merged.isEmpty, let merge = campaign.merge {
+                request.fields.append((CampaignRecord.Field.carries.rawValue, merge.name))
+            }
     }
 
     // MARK: Steps

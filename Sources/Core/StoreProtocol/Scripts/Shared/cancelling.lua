@@ -6,6 +6,18 @@
 -- positions to the job records.
 local cancelled_positions, moment = {}, nil
 
+-- Keeps cancelled pushes of a campaign whose pushes may have content of other campaigns of its merge group. The intake then sends
+-- this content in jobs. An entry is: length of the id u8, id, first position u16, number of positions u16, "x" for each position
+-- that is cancelled now, and the body.
+local carriers = {}
+
+local function keep_content(job, first, part, body)
+    if carriers[job] == nil then carriers[job] = redis.pcall('HEXISTS', P .. 'campaign:' .. job, 'carries') == 1 end
+    if not carriers[job] then return end
+    local marks = part:gsub('x', '-'):gsub('[.p]', 'x')
+    redis.pcall('RPUSH', P .. 'cancelled_content', struct.pack('>Bc0I2I2', #job, job, first, #part) .. marks .. body)
+end
+
 local function cancel_positions(s, body)
     local open_positions
     each_job_part(body, function(job, first, last)
@@ -16,6 +28,7 @@ local function cancel_positions(s, body)
         local part = s.map:sub(first, last)
         local closed, n = part:gsub('[.p]', 'x')
         if n == 0 then return end
+        keep_content(job, first, part, body)
         local open = count_open(part, 1, -1)
         s.map = s.map:sub(1, first - 1) .. closed .. s.map:sub(last + 1)
         s.open = s.open - open
