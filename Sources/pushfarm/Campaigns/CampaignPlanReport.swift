@@ -70,10 +70,10 @@ struct CampaignPlanReport {
                 "platforms",
                 platforms.map { "\($0.key) \(Figures.grouped($0.value))" }.joined(separator: ", "))
         }
-        if !outcome.audience.zones.isEmpty, campaign.schedule.window?.zone != .device {
+        if !outcome.audience.zones.isEmpty, !campaign.schedule.dividesByZone {
             add("zones", zoneText)
         }
-        if plan.withoutZone > 0, campaign.schedule.window?.zone == .device {
+        if plan.withoutZone > 0, campaign.schedule.dividesByZone {
             add("without a zone", "\(Figures.grouped(plan.withoutZone)), sent in \(campaign.defaultZone)")
         }
         guard let first = plan.firstPush, let last = plan.lastPush else {

@@ -11,8 +11,8 @@ struct CampaignsPlanCommand: ParsableCommand, Sendable {
         discussion: """
             Counts the devices of the audience by zone and platform, and computes the
             first and the last push, the rate, the rounds, and the load on your own API.
-            Caps and quiet hours may exclude devices: the command counts those that they
-            exclude now. For a campaign with merge, the plan names the other campaigns of
+            Caps exclude devices, and quiet hours delay pushes: the command counts these
+            devices now. For a campaign with merge, the plan names the other campaigns of
             the group. Nothing is sent or stored. The argument is the file of a definition,
             - for standard input, or the id of a campaign that was created.
 

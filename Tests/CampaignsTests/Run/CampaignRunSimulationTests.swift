@@ -13,6 +13,13 @@ struct CampaignRunSimulationTests {
         try simulation.play()
         try simulation.check()
     }
+
+    @Test(arguments: UInt64(1)...30)
+    func `no device gets a push in its quiet hours, and the pushes follow after them`(seed: UInt64) throws {
+        var simulation = try CampaignSimulation(seed: seed, isDisturbed: seed % 3 != 0, isQuiet: true)
+        try simulation.play()
+        try simulation.check()
+    }
 }
 
 /// One simulated campaign.
@@ -37,13 +44,14 @@ struct CampaignSimulation {
 
     var description: String { String(decoding: campaign.definition, as: UTF8.self) }
 
-    init(seed: UInt64, isDisturbed: Bool) throws {
+    /// - Parameter isQuiet: whether the devices have quiet hours, which begin in the window if there is one.
+    init(seed: UInt64, isDisturbed: Bool, isQuiet: Bool = false) throws {
         random = SplitMix(seed: seed)
         self.isDisturbed = isDisturbed
         start = utc("2026-07-01T00:00:00Z").adding(milliseconds: Int64(random.int(in: 0...86_400_000)))
         let all = ["Asia/Tokyo", "Europe/Berlin", "Asia/Kolkata", "UTC"]
         zones = Array(all.prefix(random.int(in: 1...4)))
-        let definition = Self.definition(&random)
+        let definition = Self.definition(&random, isQuiet: isQuiet)
         (rate, every) = (definition.rate, definition.every.map { Int64($0) * 60_000 })
         campaign = try CampaignTests.parse(definition.text)
         audience = FakeAudience(random.int(in: 1...900), zones: zones + ["Mars/Olympus"], using: &random)
@@ -53,7 +61,7 @@ struct CampaignSimulation {
     }
 
     private static func definition(
-        _ random: inout SplitMix
+        _ random: inout SplitMix, isQuiet: Bool
     ) -> (text: String, rate: Double?, every: Int?) {
         var fields = ["\"segment\":\"all\"", "\"payload\":{\"aps\":{\"alert\":\"Hi\"}}"]
         let hour = random.int(in: 0...23)
@@ -63,6 +71,11 @@ struct CampaignSimulation {
             let to = CivilDate.padded(Int64(hour + 1), to: 2)
             let zone = random.chance(4) ? "Asia/Tokyo" : "device"
             fields.append("\"window\":{\"from\":\"\(from):00\",\"to\":\"\(to):00\",\"zone\":\"\(zone)\"}")
+        }
+        if isQuiet {
+            let from = CivilDate.padded(Int64(hour), to: 2)
+            let to = CivilDate.padded(Int64((hour + 9) % 24), to: 2)
+            fields.append("\"quiet\":{\"from\":\"\(from):40\",\"to\":\"\(to):10\"}")
         }
         var (rate, every): (Double?, Int?)
         if random.chance(2) { every = random.int(in: 8...20) }
@@ -209,7 +222,9 @@ struct CampaignSimulation {
         var most = rate.map { $0 * 1.1 + 1 }
         if rate == nil, let length = campaign.schedule.roundLength {
             // Before the end of a window, a round may have only half of its time. Avoided minutes shorten it too.
-            most = Double(audience.devices.count) / Double(length / 1000 - 60) * 2.5 + 4
+            // With quiet hours, each zone has its own pace.
+            let groups = campaign.schedule.quiet == nil ? 1.0 : 5
+            most = Double(audience.devices.count) / Double(length / 1000 - 60) * 2.5 + 3 + groups
         }
         guard let most else { return }
         for (second, pushes) in perSecond {
@@ -225,6 +240,10 @@ struct CampaignSimulation {
             let rules = TestZones.rules(zone) ?? TestZones.rules("UTC")!
             for (index, push) in device.pushes.enumerated() where device.isSteady {
                 let minute = Int(rules.localTime(at: push.time).secondOfDay / 60)
+                let own = TestZones.rules(device.zone) ?? TestZones.rules("UTC")!
+                try BrokenInvariant.unless(
+                    campaign.schedule.quiet?.contains(push.time, in: own) != true,
+                    "a push to \(device.zone) in quiet hours: \(description)")
                 if let window = campaign.schedule.window {
                     try BrokenInvariant.unless(
                         (window.from.minutes..<window.to.minutes).contains(minute),
@@ -239,7 +258,11 @@ struct CampaignSimulation {
                 try BrokenInvariant.unless(
                     push.round == index + 1, "round \(push.round) follows \(index): \(description)")
             }
-            if device.isSteady, !device.isDone, paused < 300_000 || campaign.schedule.window == nil {
+            // With a window that is the same for all devices, the whole window may be quiet for some of them.
+            let hasTime = campaign.schedule.quiet == nil || campaign.schedule.window?.zone == .device
+            if device.isSteady, !device.isDone,
+                paused < 300_000 && hasTime || campaign.schedule.window == nil
+            {
                 try BrokenInvariant.unless(!device.pushes.isEmpty, "a device got nothing: \(description)")
             }
         }

@@ -45,6 +45,40 @@ struct CampaignPlanTests {
         #expect(plan.firstPush == utc("2026-11-27T04:00Z") && plan.lastPush == utc("2026-11-27T06:00Z"))
     }
 
+    @Test func `waits until the quiet hours of each zone end`() throws {
+        let quiet = try QuietHours(from: TimeOfDay("22:00")!, to: TimeOfDay("07:00")!)
+        let zones = ["Asia/Tokyo": 900, "America/New_York": 900]
+        // It is 20:45 in Berlin, 04:45 in Tokyo and 14:45 in New York.
+        let now = "2026-11-26T19:45Z"
+        let soon = try plan(
+            zones, withoutZone: 900,
+            CampaignSchedule(spread: .over(milliseconds: 90 * Self.minute), quiet: quiet), now: now)
+        #expect(
+            Self.text(soon) == [
+                "America/New_York round 1 cohort 0: 2026-11-26 19:45 to 2026-11-26 21:15, 900",
+                "Europe/Berlin round 1 cohort 0: 2026-11-26 19:45 to 2026-11-27 06:15, 900",
+                "Asia/Tokyo round 1 cohort 0: 2026-11-26 22:00 to 2026-11-26 23:30, 900",
+            ])
+        #expect(soon.peak < 0.51, "no zone hurries because of its quiet hours")
+        // In Tokyo, the whole window is quiet. Its devices get nothing.
+        let berlin = try CampaignSchedule(
+            window: window("21:00", "23:00", "Europe/Berlin"), spread: .evenly, quiet: quiet)
+        #expect(
+            Self.text(try plan(zones, withoutZone: 900, berlin, now: now)) == [
+                "America/New_York round 1 cohort 0: 2026-11-26 20:00 to 2026-11-26 22:00, 900",
+                "Europe/Berlin round 1 cohort 0: 2026-11-26 20:00 to 2026-11-26 21:00, 900",
+            ])
+        #expect(throws: PlanRefusal.self) { try plan(["Asia/Tokyo": 9], berlin, now: now) }
+        // The rest of this day's window is quiet, so the next day's window is used.
+        let own = try CampaignSchedule(window: window("06:00", "08:00"), spread: .evenly, quiet: quiet)
+        #expect(
+            Self.text(try plan(["Asia/Tokyo": 9], own, now: now)) == [
+                "Asia/Tokyo round 1 cohort 0: 2026-11-26 22:00 to 2026-11-26 23:00, 9"
+            ])
+        let night = try CampaignSchedule(window: window("23:00", "06:00"), spread: .evenly, quiet: quiet)
+        #expect(throws: PlanRefusal.self) { try plan(zones, night, now: now) }
+    }
+
     @Test func `sends to each zone in its own local time`() throws {
         let schedule = try CampaignSchedule(window: window("05:00", "07:00"), spread: .evenly)
         let zones = [

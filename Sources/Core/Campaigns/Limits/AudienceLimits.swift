@@ -73,8 +73,9 @@ extension CampaignLimits {
     }
 
     /// The quiet hours; nil if there are none.
-    package func quietHours() throws(ScheduleError) -> QuietHours? {
-        guard let quiet else { return nil }
-        return try QuietHours(from: quiet.from, to: quiet.to)
-    }
+    package func quietHours() throws(ScheduleError) -> QuietHours? { try quiet?.hours() }
+}
+
+extension CampaignLimits.Quiet {
+    func hours() throws(ScheduleError) -> QuietHours { try QuietHours(from: from, to: to) }
 }

@@ -10,15 +10,14 @@ extension CampaignFields {
         let window = try window()
         let repetition = try repetition()
         let spread = try spread(hasPeriod: window != nil || repetition != nil)
-        let avoid = try avoid()
+        let (avoid, quiet) = (try avoid(), try limits().quiet)
         let exploration = variants?.policy.exploration
         let stages = if let exploration { Self.stages(exploration) } else { try stages() }
         let cohorts = try self[.cohorts]?.integer(in: 1...Int64(CampaignSchedule.limits.cohorts)) ?? 1
         do throws(ScheduleError) {
             return try CampaignSchedule(
-                start: start, window: window, spread: spread, avoid: avoid, stages: stages,
-                repetition: repetition,
-                cohorts: cohorts)
+                start: start, window: window, spread: spread, avoid: avoid,
+                quiet: try quiet?.hours(), stages: stages, repetition: repetition, cohorts: cohorts)
         } catch { throw refusal(error) }
     }
 

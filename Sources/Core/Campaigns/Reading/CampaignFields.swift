@@ -47,7 +47,7 @@ struct CampaignFields {
         try exclude(.segment, .list)
         if let list = try name(.list) {
             // These fields need the ids of devices.
-            for field in [CampaignField.category, .caps, .quiet, .merge, .variants] {
+            for field in [CampaignField.category, .caps, .merge, .variants] {
                 try exclude(.list, field)
             }
             return .list(list)

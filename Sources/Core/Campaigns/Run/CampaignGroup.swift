@@ -40,7 +40,7 @@ package struct CampaignGroup: Hashable, Sendable {
         let found = try PlanGroups(campaign.schedule, zones: zones, now: start).groups(
             of: PlanAudience(zones: audience, withoutZone: 1), defaultZone: campaign.defaultZone
         ).groups
-        guard campaign.schedule.window?.zone == .device else {
+        guard campaign.schedule.dividesByZone else {
             return found.map { CampaignGroup(members: .all, times: $0) }
         }
         let others = found.compactMap(\.zone).filter { $0 != campaign.defaultZone }

@@ -43,13 +43,12 @@ package struct CampaignStateMachine: Sendable {
         let names = progress.map { $0.groups.compactMap(\.zone) } ?? Array(names)
         groups = try CampaignGroup.groups(of: campaign, names: names, zones: zones, start: start)
         (self.campaign, self.rateLimit, salt) = (campaign, rateLimit, campaign.salt(id: id))
-        let hasRate = campaign.schedule.hasRate
         runs = groups.map { group in
             let stored = progress?.groups.first { $0.zone == group.times.zone }
             let begin = GroupProgress.Phase.waiting(
                 from: group.times.allowed.ranges.first?.lowerBound ?? group.times.window.lowerBound)
             return GroupRun(
-                GroupRun.Settings(schedule: campaign.schedule, times: group.times, hasRate: hasRate),
+                GroupSettings(schedule: campaign.schedule, times: group.times),
                 stored ?? GroupProgress(zone: group.times.zone, phase: begin))
         }
         let ends = groups.map(\.times.window.upperBound)
@@ -150,7 +149,7 @@ package struct CampaignStateMachine: Sendable {
             cell: AudienceCells.Cell(stage: progress.stage, cohort: cursor.cohort), chunk: cursor.chunk,
             ordinals: cursor.ordinal..<max(cursor.ordinal, end), most: min(most, Self.mostDevices),
             isFallback: campaign.content.fallback != nil && runs[index].isLastRound,
-            expiry: times.zone == nil ? nil : times.window.upperBound)
+            expiry: campaign.schedule.window == nil ? nil : times.window.upperBound)
     }
 
     /// Moves a group to the end of the order, so that groups with even paces take turns.
@@ -201,7 +200,7 @@ extension CampaignStateMachine {
             let times = groups[index].times
             return Due(
                 group: index, round: due.round, stage: due.stage,
-                expiry: times.zone == nil ? nil : times.window.upperBound)
+                expiry: campaign.schedule.window == nil ? nil : times.window.upperBound)
         }
     }
 

@@ -2,15 +2,6 @@ import Scheduling
 
 /// The run of one group: its rounds, stages and cohorts, in its window.
 struct GroupRun {
-    /// The times and the settings that do not change.
-    struct Settings {
-        let schedule: CampaignSchedule
-        let times: PlanGroup
-        let hasRate: Bool
-
-        var window: Range<UTCTime> { times.window }
-    }
-
     /// What a group needs now.
     enum Need {
         case count
@@ -22,10 +13,7 @@ struct GroupRun {
 
     /// The number of times that the last round searches for devices that joined the group behind the cursor.
     private static let mostSweeps = 2
-    /// The least sending time in milliseconds of a stage that is planned a second time.
-    private static let leastRest: Int64 = 3_000
-
-    private let settings: Settings
+    private let settings: GroupSettings
     private(set) var progress: GroupProgress
     /// The counts of this group that no step has stored yet.
     private(set) var unstored = CampaignCounts()
@@ -37,12 +25,12 @@ struct GroupRun {
     /// The time until which the next device of the group has had its last push too recently; nil if no step has found such a device.
     private var heldUntil: UTCTime?
 
-    init(_ settings: Settings, _ progress: GroupProgress) {
+    init(_ settings: GroupSettings, _ progress: GroupProgress) {
         (self.settings, self.progress) = (settings, progress)
     }
 
     var isLastRound: Bool { progress.isLastRound }
-    var windowEnd: UTCTime { settings.window.upperBound }
+    private var windowEnd: UTCTime { settings.windowEnd }
     /// The devices that are left in the present stage; 0 if they must be counted first.
     var left: Int { section?.total ?? 0 }
 
@@ -55,7 +43,7 @@ struct GroupRun {
             section: .init(
                 group: index, round: progress.round, stage: progress.stage, sweeps: progress.sweeps),
             left: max(0, progress.counted - progress.handled), handled: progress.handled,
-            allowed: settings.times.allowed, waits: laterWaits)
+            allowed: settings.times.allowed, waits: settings.waits(after: progress))
     }
 
     /// Notes that a step stored the progress and the counts.
@@ -86,22 +74,9 @@ struct GroupRun {
                 endRound(at: time)
                 return .nothing
             }
-            return gate(since: since, at: time, released: released)
+            let opens = settings.gateOpens(after: progress, since: since, released: released)
+            return opens.map { time < $0 ? .wait(until: $0) : .count } ?? .count
         case .sending: return sendingNeed(at: time, instant, released: released, ceiling: ceiling)
-        }
-    }
-
-    private func gate(since: UTCTime, at time: UTCTime, released: Int) -> Need {
-        switch settings.schedule.stages[checked: progress.stage]?.gate {
-        case .wait(let milliseconds):
-            // A wait counts only time in which the campaign may send.
-            let allowed = settings.times.allowed
-            let position = allowed.position(of: since)
-            let after =
-                allowed.slice(position + milliseconds..<allowed.total).ranges.first?.lowerBound ?? windowEnd
-            return time < after ? .wait(until: after) : .count
-        case .resume: return released > progress.stage ? .count : .wait(until: windowEnd)
-        case nil: return .count
         }
     }
 
@@ -226,17 +201,13 @@ struct GroupRun {
         unstored[.audience, progress.round] += devices
         let rest = settings.times.rest(from: time, devices: max(1, devices))
         if progress.round == 1 {
-            progress.rounds = RoundPlanner(rest, settings.schedule, rate: rate).rounds
+            progress.rounds = RoundPlanner(rest, settings.schedule, rate: settings.rate).rounds
         }
         progress.needed = 0
         if let length = settings.schedule.roundLength {
-            progress.needed = rest.allowed.clipped(to: time..<time.adding(milliseconds: length)).total
+            progress.needed =
+                rest.allowed.clipped(to: time..<max(time, rest.end(of: length, from: time))).total
         }
-    }
-
-    /// The rate of a schedule with a rate.
-    private var rate: Double? {
-        if case .rate(let rate) = settings.schedule.spread { rate } else { nil }
     }
 
     private mutating func beginStage(_ count: AudienceCount, _ chunks: [AudienceChunk], at time: UTCTime) {
@@ -251,46 +222,10 @@ struct GroupRun {
     private mutating func plan(
         _ count: AudienceCount, _ chunks: [AudienceChunk], at time: UTCTime, slots: StageSection.Slots
     ) {
-        let cohorts = settings.schedule.cohorts
-        let stages = stride(from: 0, to: count.cells.count, by: cohorts).map { start in
-            (start..<start + cohorts).map { count.cells[checked: $0] ?? 0 }
-        }
+        let stages = settings.stages(of: count)
         laterStages = Array(stages.dropFirst(progress.stage + 1))
-        plan(
-            stages[checked: progress.stage] ?? Array(repeating: 0, count: cohorts), chunks, at: time,
-            slots: slots)
-    }
-
-    private mutating func plan(
-        _ left: [Int], _ chunks: [AudienceChunk], at time: UTCTime, slots: StageSection.Slots
-    ) {
-        let rest = settings.times.allowed.clipped(to: time..<max(time, windowEnd))
-        guard !settings.hasRate else {
-            section = StageSection(left: left, chunks: chunks, times: rest, slots: nil)
-            return
-        }
-        let now = left.reduce(0, +)
-        let all = now + laterStages.reduce(0) { $0 + $1.reduce(0, +) }
-        let free = max(0, rest.total - laterWaits)
-        var whole = free
-        if progress.needed > 0 {
-            // The round keeps its planned rate, so a pause makes it longer and not faster.
-            whole = min(
-                free, PlanShare.of(progress.needed, min(all, progress.counted), max(1, progress.counted)))
-        }
-        let share = PlanShare.of(whole, now, max(1, all))
-        let least = slots == .equal ? 1 : Self.leastRest
-        section = StageSection(
-            left: left, chunks: chunks, times: rest.slice(0..<max(share, min(least, rest.total))),
-            slots: slots)
-    }
-
-    /// The waits after the present stage.
-    private var laterWaits: Int64 {
-        guard progress.round == 1, progress.sweeps == 0 else { return 0 }
-        return settings.schedule.stages.dropFirst(progress.stage).dropLast().reduce(0) { sum, stage in
-            if case .wait(let milliseconds) = stage.gate { sum + milliseconds } else { sum }
-        }
+        let left = stages[checked: progress.stage] ?? Array(repeating: 0, count: settings.schedule.cohorts)
+        section = settings.section(left, laterStages, chunks, of: progress, at: time, slots: slots)
     }
 
     private mutating func endStage(at time: UTCTime) {
@@ -303,7 +238,8 @@ struct GroupRun {
             progress.stage += 1
             progress.cursor = .start
             laterStages.removeFirst()
-            plan(next, section?.chunks ?? [], at: time, slots: .proportional)
+            section = settings.section(
+                next, laterStages, section?.chunks ?? [], of: progress, at: time, slots: .proportional)
             if section?.settled(.start) == nil { endStage(at: time) }
             return
         }
@@ -327,7 +263,8 @@ struct GroupRun {
         guard !isLastRound, let every = settings.schedule.repetition?.every else { return finish() }
         // A round that ended late delays the next round by the same time, so that its devices wait long enough.
         let delay = progress.needed > 0 ? max(0, time.milliseconds - progress.plannedEnd.milliseconds) : 0
-        let start = max(time, progress.began.adding(milliseconds: every + delay))
+        let start = settings.times.opening(
+            at: max(time, progress.began.adding(milliseconds: every + delay)))
         // Half of the round's time must be left. In less time, the rate would have to be far above the planned rate.
         let least = (settings.schedule.roundLength ?? 0) / 2
         guard start.adding(milliseconds: least) < windowEnd else { return finish() }

@@ -1,12 +1,12 @@
 /// When a campaign will send which pushes, computed before anything is sent.
 ///
 /// The plan assumes that no device finishes early: each round is as large as the audience. A row covers the time from
-/// its first to its last push. Within this time, the row sends nothing in avoided minutes. With a rate, it also sends
+/// its first to its last push. Within this time, the row sends nothing in avoided minutes and quiet hours. With a rate, it also sends
 /// nothing while rows of zones whose windows end earlier are sent.
 package struct CampaignPlan: Hashable, Sendable {
     /// The pushes to the devices of one zone and cohort, in one round and stage.
     package struct Row: Hashable, Sendable {
-        /// The zone whose clocks the window follows; nil without a window.
+        /// ``PlanGroup/zone``.
         package let zone: String?
         /// The round, 1 or more.
         package let round: Int
@@ -57,7 +57,7 @@ package struct CampaignPlan: Hashable, Sendable {
         var sections: [PlanSection] = []
         var rounds: [String: Int] = [:]
         var occupied = TimeRangeSet.empty
-        for group in Self.inOrderOfEnd(groups) {
+        for group in Self.inOrderOfEnd(groups) where !group.allowed.isEmpty {
             let free = rate == nil ? group.allowed : group.allowed.subtracting(occupied)
             let own = try RoundPlanner(group, schedule, free: free, rate: rate).sections()
             if rate != nil { occupied = TimeRangeSet(occupied.ranges + own.flatMap(\.times.ranges)) }

@@ -2,8 +2,8 @@ extension CampaignSchedule {
     /// The schedule with all devices in one stage.
     package var withoutStages: CampaignSchedule {
         CampaignSchedule(
-            start: start, window: window, unchecked: spread, avoid: avoid, stages: [], repetition: repetition,
-            cohorts: cohorts)
+            start: start, window: window, unchecked: spread, avoid: avoid, quiet: quiet, stages: [],
+            repetition: repetition, cohorts: cohorts)
     }
 
     /// The schedule with all durations divided by a factor: the time between two rounds, the duration of the spread, and the
@@ -23,7 +23,7 @@ extension CampaignSchedule {
         }
         let repetition = repetition.map { Repetition(every: divided($0.every), max: $0.max) }
         return CampaignSchedule(
-            start: start, window: window, unchecked: spread, avoid: avoid, stages: stages,
-            repetition: repetition, cohorts: cohorts)
+            start: start, window: window, unchecked: spread, avoid: avoid, quiet: quiet,
+            stages: stages, repetition: repetition, cohorts: cohorts)
     }
 }

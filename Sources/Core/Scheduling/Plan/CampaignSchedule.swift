@@ -67,6 +67,8 @@ package struct CampaignSchedule: Hashable, Sendable {
     package let window: CampaignWindow?
     package let spread: Spread
     package let avoid: AvoidedMinutes
+    /// The part of the day in which devices get no push, by the clocks of their own zones; nil if there is none.
+    package let quiet: QuietHours?
     /// Empty if the campaign has no stages. Otherwise the last stage's share is 1.
     package let stages: [Stage]
     package let repetition: Repetition?
@@ -83,7 +85,8 @@ package struct CampaignSchedule: Hashable, Sendable {
 
     package init(
         start: Start = .now, window: CampaignWindow? = nil, spread: Spread,
-        avoid: AvoidedMinutes = .none, stages: [Stage] = [], repetition: Repetition? = nil, cohorts: Int = 1
+        avoid: AvoidedMinutes = .none, quiet: QuietHours? = nil, stages: [Stage] = [],
+        repetition: Repetition? = nil, cohorts: Int = 1
     ) throws(ScheduleError) {
         try Self.check(spread, hasWindow: window != nil, repetition)
         try Self.check(stages)
@@ -93,18 +96,20 @@ package struct CampaignSchedule: Hashable, Sendable {
                 field: .cohorts, reason: "a number from 1 to \(Self.limits.cohorts) is needed")
         }
         (self.start, self.window, self.spread, self.avoid) = (start, window, spread, avoid)
-        (self.stages, self.repetition, self.cohorts) = (stages, repetition, cohorts)
+        (self.quiet, self.stages, self.repetition, self.cohorts) = (quiet, stages, repetition, cohorts)
     }
 
     /// Creates a schedule from the parts of a checked schedule.
     init(
         start: Start, window: CampaignWindow?, unchecked spread: Spread, avoid: AvoidedMinutes,
-        stages: [Stage],
-        repetition: Repetition?, cohorts: Int
+        quiet: QuietHours?, stages: [Stage], repetition: Repetition?, cohorts: Int
     ) {
         (self.start, self.window, self.spread, self.avoid) = (start, window, spread, avoid)
-        (self.stages, self.repetition, self.cohorts) = (stages, repetition, cohorts)
+        (self.quiet, self.stages, self.repetition, self.cohorts) = (quiet, stages, repetition, cohorts)
     }
+
+    /// Whether devices of different zones may get their pushes at different times.
+    package var dividesByZone: Bool { window?.zone == .device || quiet != nil }
 
     /// The milliseconds from the start to the end of a round without stages; nil if pushes have a rate, or are spread evenly over
     /// the whole window.

@@ -6,7 +6,7 @@ package enum PlanRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownZone(String)
     /// The window on the date of the campaign has already ended.
     case windowHasPassed(window: String, zone: String, date: CivilDate, devices: Int, ended: UTCTime)
-    /// The window has no time at which the campaign may send: the clocks skip the window, or all its minutes are avoided.
+    /// The window has no time at which the campaign may send: the clocks skip the window, or all its minutes are avoided or quiet.
     case noTime(window: String, zone: String, devices: Int)
     /// The pushes need more time than the window has.
     case doesNotFit(Shortage)

@@ -50,7 +50,7 @@ package struct RoundPlanner {
         // `every` apart. But avoided minutes and other zones' rows interrupt each round in different places, and may
         // shorten the time between two pushes to a device.
         for round in stride(from: 2, through: repetition.max, by: 1) {
-            start = max(start.adding(milliseconds: repetition.every), end)
+            start = group.opening(at: max(start.adding(milliseconds: repetition.every), end))
             guard let times = laterRound(from: start, length: length, needed: needed) else { break }
             sections.append(
                 PlanSection(
@@ -81,7 +81,7 @@ package struct RoundPlanner {
     private func firstRoundTime(from begin: UTCTime) throws(PlanRefusal) -> Int64 {
         if case .rate = schedule.spread { return neededByRate ?? 0 }
         guard let length = schedule.roundLength else { return free.total - waits }
-        let end = begin.adding(milliseconds: length)
+        let end = group.end(of: length, from: begin)
         // An even spread can use whatever is left of the window. A fixed duration must fit into the window.
         if end > group.window.upperBound, case .over = schedule.spread {
             throw .doesNotFit(shortage(needed: length))
@@ -151,7 +151,7 @@ package struct RoundPlanner {
             let times = rest.slice(0..<needed)
             return times.total == needed ? times : nil
         }
-        let end = start.adding(milliseconds: length)
+        let end = group.end(of: length, from: start)
         guard end <= group.window.upperBound else { return nil }
         let times = rest.clipped(to: start..<end)
         return times.isEmpty ? nil : times

@@ -102,8 +102,7 @@ import StoreProtocol
     private func refusal(
         _ audience: CampaignAudience, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
     ) async throws(StoreError) -> PlanRefusal? {
-        // Only the windows of the devices' own zones need counts by zone.
-        let zones = campaign.schedule.window?.zone == .device ? names.sorted() : []
+        let zones = campaign.schedule.dividesByZone ? names.sorted() : []
         let cells = AudienceCells(campaign.schedule, salt: campaign.salt(id: id), round: 1)
         let parts = [.all] + zones.map { CampaignGroup.Members.zone($0) }
         let counts = try await AudienceCounter(
