@@ -90,14 +90,25 @@ import Testing
             "devices", "show", "d-1", "--app", "demo", "--config", farm.configurationFile())
         #expect(shown.status == 0 && shown.output.contains(tokens[1]), "\(shown)")
 
+        let list = try farm.folder.write("token\n" + tokens.map { $0 + "\n" }.joined(), to: "list.csv")
+        let upload = ["lists", "upload", list, "--name", "list", "--app", "demo"]
+        #expect(try await farm.run(upload).status == 0)
+
         other.process.signal(SIGSTOP)
+        for audience in [#""segment":"all""#, #""list":"list""#] {
+            let id = String(audience.dropFirst().prefix { $0 != "\"" })
+            try farm.push(campaign: #"{"id":"\#(id)",\#(audience),\#(Self.payload)}"#)
+        }
         try farm.push(#"{"id":"chat","users":["u-0","u-9"],\#(Self.payload)}"#)
         try client.run(["RPUSH", "{pushfarm:demo}:devices"] + Self.inputs(tokens))
         try farm.push([Job(id: "plain", tokens: Array(tokens[20...]))])
         #expect(try await farm.finished("plain").delivered == 20)
         #expect(try client.run("EXISTS", "{pushfarm:demo}:job:chat").integer == 0)
+        #expect(try await farm.finished("list").delivered == 40)
+        #expect(try farm.campaign("segment")?.state == .scheduled)
         other.process.signal(SIGCONT)
         let chat = try await farm.finished("chat")
+        #expect(try await farm.finished("segment").delivered >= 20)
         #expect(chat.delivered >= 3 && chat.delivered + 3 * chat.unknownRecipients == 6, "\(chat)")
         try await finished()
         let fsck = try await farm.run("debug", "fsck", "--config", farm.configurationFile())

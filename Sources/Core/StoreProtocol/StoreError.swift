@@ -24,6 +24,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case stale(version: Int)
     /// This key of the app has the wrong type. Nothing happened, and the request fails until the key is repaired.
     case wrongType(key: String)
+    /// The app's registry has its own Redis, which cannot be reached. Calls that do not need the registry can succeed.
+    case registryUnavailable(RedisError)
     /// The reply does not have the expected format.
     case unexpectedReply(String)
 
@@ -34,7 +36,10 @@ package enum StoreError: Error, Equatable, Sendable {
 
     /// Whether Redis received and refused the call. If so, the same call would fail again, even on a new connection.
     package var isRefusal: Bool {
-        if case .redis(let error) = self { error.isRefusal } else { true }
+        switch self {
+        case .redis(let error), .registryUnavailable(let error): error.isRefusal
+        default: true
+        }
     }
 
     /// Translates the error replies of the farm's scripts to cases; other errors come from Redis itself.
@@ -68,6 +73,7 @@ extension StoreError: CustomStringConvertible {
         case .otherReplay(let what): "the replay was of \(what)"
         case .stale(let version): "the partition of the registry has version \(version)"
         case .wrongType(let key): "\(key) is of the wrong type"
+        case .registryUnavailable(let error): "the Redis with the registry: \(error.description)"
         case .unexpectedReply(let what): "unexpected reply: \(what)"
         }
     }

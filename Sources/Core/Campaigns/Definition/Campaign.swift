@@ -13,6 +13,8 @@ package struct Campaign: Sendable {
         case expression(SegmentExpression)
         /// An uploaded list with this name.
         case list(String)
+
+        package var isList: Bool { if case .list = self { true } else { false } }
     }
 
     /// The definition, as its author wrote it.

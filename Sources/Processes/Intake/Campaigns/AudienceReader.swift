@@ -91,10 +91,29 @@ import StoreProtocol
     /// The state of all partitions, which is at most ``memory`` old.
     func partitions() async throws(StoreError) -> [PartitionState] {
         if let states, states.read.duration(to: .now) < Self.memory { return states.partitions }
-        let reader = try await open()
-        let partitions = try await reader.partitions()
+        let partitions = try await reading { () throws(StoreError) in try await open().partitions() }
         states = (.now, partitions)
         return partitions
+    }
+
+    /// Checks whether the registry can be reached.
+    func probe() async throws(StoreError) {
+        states = nil
+        _ = try await partitions()
+    }
+
+    /// Reads from the registry.
+    ///
+    /// - Throws: ``StoreError/registryUnavailable(_:)`` if the registry has its own Redis, which cannot be reached.
+    private func reading<Value>(
+        _ call: @Loop () async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        do throws(StoreError) { return try await call() } catch {
+            guard case .redis(let reason) = error, reason.isTemporary, registry !== store.connection else {
+                throw error
+            }
+            throw .registryUnavailable(reason)
+        }
     }
 
     /// The names of the time zones that devices or rows have. For a segment, also the names that devices had.
@@ -143,8 +162,9 @@ import StoreProtocol
         }
         let plan = SegmentPlan(expressions, state.attributes, today: today)
         guard !plan.numbers.isEmpty else { return nobody }
-        let evaluation = try await reader.evaluation(
-            of: plan, partition: chunk.partition, chunk: chunk.number)
+        let evaluation = try await reading { () throws(StoreError) in
+            try await reader.evaluation(of: plan, partition: chunk.partition, chunk: chunk.number)
+        }
         return evaluation.map { evaluation in expressions.indices.map { evaluation.devices(of: $0) } }
     }
 
@@ -171,21 +191,22 @@ import StoreProtocol
     /// Reads the records of devices of a chunk.
     func devices(_ ordinals: [UInt16], of chunk: AudienceChunk) async throws(StoreError) -> DevicePage {
         guard let reader else { return DevicePage() }
-        return try await reader.readableDevices(
-            at: ordinals.map { ordinal in
-                DevicePlace(partition: chunk.partition, ordinal: chunk.firstOrdinal + Int(ordinal))
-            })
+        let places = ordinals.map { ordinal in
+            DevicePlace(partition: chunk.partition, ordinal: chunk.firstOrdinal + Int(ordinal))
+        }
+        return try await reading { () throws(StoreError) in try await reader.readableDevices(at: places) }
     }
 
     /// The ids and the places of devices. Ids that the registry does not have are left out.
     func namedPlaces(ofDevices ids: [String]) async throws(StoreError) -> [(id: String, place: DevicePlace)] {
         _ = try await partitions()
-        return try await reader?.namedPlaces(ofDevices: ids) ?? []
+        return try await reading { () throws(StoreError) in
+            try await reader?.namedPlaces(ofDevices: ids) ?? []
+        }
     }
 
     /// The places of devices by their ids. Ids that the registry does not have are left out.
     func places(ofDevices ids: [String]) async throws(StoreError) -> [DevicePlace] {
-        _ = try await partitions()
-        return try await reader?.places(ofDevices: ids) ?? []
+        try await namedPlaces(ofDevices: ids).map(\.place)
     }
 }

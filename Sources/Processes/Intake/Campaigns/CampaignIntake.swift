@@ -91,6 +91,7 @@ import StoreProtocol
         watch.cancel()
         watcher.close()
         await watch.value
+        services?.registryOutage.stop()
         (services, runner, allowsReuseOfOrdinals) = (nil, nil, false)
         try result.get()
     }
@@ -121,14 +122,18 @@ import StoreProtocol
                 try await inbox.handle(input, step: step, index: index)
             }
             guard work.mayServe(token) else { break }
-            let hasMoreReports = try await done.handleNext { input, _, index throws(StoreError) in
-                try await reports.handle(input, index: index)
+            let hasMoreReports = try await services.registryOutage.perform { () throws(StoreError) in
+                try await done.handleNext { input, _, index throws(StoreError) in
+                    try await reports.handle(input, index: index)
+                }
             }
             guard work.mayServe(token) else { break }
-            let hasMoreRewards = try await rewards.handleAll { inputs, _ throws(StoreError) in
-                try await rewardInbox.handle(inputs)
+            let hasMoreRewards = try await services.registryOutage.perform { () throws(StoreError) in
+                try await rewards.handleAll { inputs, _ throws(StoreError) in
+                    try await rewardInbox.handle(inputs)
+                }
             }
-            hasMore = hasMore || hasMoreReports || hasMoreRewards
+            hasMore = hasMore || hasMoreReports == true || hasMoreRewards == true
             guard work.mayServe(token) else { break }
             let wait = try await runner.turn()
             allowsReuseOfOrdinals = !runner.hasRunningCampaign

@@ -144,7 +144,7 @@ import StoreProtocol
                 wake = min(wake, due - .now)
                 continue
             }
-            let wait = try await campaign.act()
+            guard let wait = try await act(campaign) else { continue }
             if campaign.isOver {
                 remove(id)
                 retained = nil
@@ -154,6 +154,12 @@ import StoreProtocol
             wake = min(wake, wait)
         }
         return max(.zero, wake)
+    }
+
+    /// - Returns: nil if the campaign needs the registry, which cannot be reached.
+    private func act(_ campaign: any ScheduledCampaign) async throws(StoreError) -> Duration? {
+        guard campaign.needsRegistry else { return try await campaign.act() }
+        return try await services.registryOutage.perform { () throws(StoreError) in try await campaign.act() }
     }
 
     /// Reads which campaigns are paused or cancelled, so that also a campaign that waits is cancelled soon.
@@ -181,12 +187,6 @@ import StoreProtocol
         }
     }
 
-    private func expire() async throws(StoreError) {
-        guard retained.map({ $0.duration(to: .now) >= Self.retentionInterval }) ?? true else { return }
-        retained = .now
-        try await retention.expire()
-    }
-}
     /// Sends the content of other campaigns that cancelled pushes of a campaign contained.
     ///
     /// - Returns: whether there may be more of it.
@@ -199,6 +199,12 @@ import StoreProtocol
         return hasMore
     }
 
+    private func expire() async throws(StoreError) {
+        guard retained.map({ $0.duration(to: .now) >= Self.retentionInterval }) ?? true else { return }
+        retained = .now
+        try await retention.expire()
+    }
+}
 
 extension ScheduledCampaign {
     /// Running campaigns come first in lists.

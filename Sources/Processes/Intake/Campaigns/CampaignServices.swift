@@ -22,6 +22,9 @@ import StoreProtocol
     private let process: String
     private var names = 0
     private(set) lazy var cappedPeriods = CappedPeriods(self)
+    private(set) lazy var registryOutage = RegistryOutage(log: log) { [audience] () throws(StoreError) in
+        try await audience.probe()
+    }
 
     init(
         _ context: IntakeContext, _ setup: IntakeSetup, token: FenceToken, registry: RedisConnection,

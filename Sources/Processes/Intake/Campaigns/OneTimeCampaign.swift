@@ -59,6 +59,8 @@ import StoreProtocol
 
     var isPaused: Bool { running?.isPaused ?? false }
 
+    var needsRegistry: Bool { !campaign.audience.isList }
+
     var isOver: Bool { if case .over = phase { true } else { false } }
 
     // MARK: Changes

@@ -97,7 +97,9 @@ import StoreProtocol
         switch run.next(at: now, .now, released: record.released) {
         case .count(let counts): return try await count(counts, audience)
         case .send(let send):
-            guard campaign.isBackground, !send.isFallback, services.setup.backgroundBudget > 0 else {
+            guard campaign.isBackground, !campaign.audience.isList, !send.isFallback,
+                services.setup.backgroundBudget > 0
+            else {
                 return try await self.send(send, audience)
             }
             // The look-ups of jobs change the same counters.
@@ -174,11 +176,11 @@ import StoreProtocol
             request.counts += prepared.counts
             request.batches = prepared.batches
             request.merged = prepared.merged.map(\.request)
-            return try await store(run, request, merged: prepared.merged.map { ($0.campaign, $0.run) })
-        }
             if !request.merged.isEmpty, let merge = campaign.merge {
                 request.fields.append((CampaignRecord.Field.carries.rawValue, merge.name))
             }
+            return try await store(run, request, merged: prepared.merged.map { ($0.campaign, $0.run) })
+        }
     }
 
     // MARK: Steps

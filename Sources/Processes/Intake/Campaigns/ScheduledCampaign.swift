@@ -13,6 +13,9 @@ import StoreProtocol
     /// Whether the campaign has started and may send.
     var isRunning: Bool { get }
 
+    /// Whether the campaign cannot act while the registry cannot be reached.
+    var needsRegistry: Bool { get }
+
     /// Whether the campaign can send its remaining pushes within its windows.
     var forecast: CampaignForecast.Verdict { get }
 
@@ -35,6 +38,8 @@ import StoreProtocol
 }
 
 extension ScheduledCampaign {
+    var needsRegistry: Bool { false }
+
     var forecast: CampaignForecast.Verdict { .fits }
 
     func observe() async throws(StoreError) {}
