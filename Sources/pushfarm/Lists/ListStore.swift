@@ -77,7 +77,7 @@ import StoreProtocol
 
     // MARK: Pages
 
-    /// Writes pieces of pages.
+    /// Writes pieces of pages, except the pieces that the pages have already.
     func write(_ pieces: [ListPiece], of version: String) async throws(CommandFailure) {
         var rest = pieces[...]
         while !rest.isEmpty {
@@ -95,9 +95,13 @@ import StoreProtocol
 
     private func writePart(_ pieces: [ListPiece], of version: String) async throws(CommandFailure) {
         let keys = pieces.map { ListPageKey(version: version, group: $0.group, page: $0.page) }
-        let sizes = try await all(zip(keys, pieces).map { WriteListPage($0, at: $1.offset, $1.bytes) })
-        // A page that is smaller has lost bytes in a crash of Redis, and SETRANGE has filled the gap with zeros.
-        guard sizes == pieces.map({ $0.offset + $0.bytes.count }) else { throw Self.lost }
+        let before = try await all(keys.map { ReadListPageSize($0) })
+        // A page that is too short has lost bytes in a crash of Redis, and SETRANGE would fill the gap with zeros.
+        guard zip(before, pieces).allSatisfy({ $0 >= $1.offset }) else { throw Self.lost }
+        // An earlier command, which was killed, may have written the first pieces of the same file.
+        let missing = zip(zip(keys, pieces), before).filter { $0.1.end > $1 }.map(\.0)
+        let after = try await all(missing.map { WriteListPage($0, at: $1.offset, $1.bytes) })
+        guard after == missing.map(\.1.end) else { throw Self.lost }
         let new = zip(keys, pieces).filter { $1.offset == 0 }.map(\.0)
         let kept = try await all(new.map { ExpireListPage($0, seconds: UploadedList.uploadSeconds) })
         guard kept.allSatisfy(\.self) else { throw Self.lost }
@@ -146,6 +150,6 @@ import StoreProtocol
         do { return try await store.performAll(requests) } catch { throw client.failure(error) }
     }
 
-    private static let lost = CommandFailure.temporary(
+    static let lost = CommandFailure.temporary(
         "Redis has lost rows of the list; run the same command again")
 }

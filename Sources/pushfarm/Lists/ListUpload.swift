@@ -49,7 +49,10 @@ import StoreProtocol
                 }
                 await show(records.offset)
                 guard !isEnded() else {
-                    throw .temporary("interrupted: nothing is uploaded; run the same command again")
+                    throw .temporary(
+                        plan.fingerprint == nil || plan.isDryRun
+                            ? "interrupted: nothing is uploaded; run the same command again"
+                            : "interrupted: run the same command again to continue")
                 }
             }
             try refusals.save()
@@ -58,20 +61,29 @@ import StoreProtocol
             (list.duplicates, list.refused) = (builder.duplicates, refusals.count)
             return plan.isDryRun ? list : try await finish(list)
         } catch {
-            // If Redis cannot be reached, the pages and the unfinished list expire within a day.
-            if !plan.isDryRun { try? await store.remove(unfinished: list) }
+            // The same command can continue after an interruption, or when Redis can be reached again. Otherwise the pages and the
+            // unfinished list expire within a day.
+            let continues =
+                plan.fingerprint != nil && error.status == .temporary
+                && error.message != ListStore.lost.message
+            if !plan.isDryRun, !continues { try? await store.remove(unfinished: list) }
             throw error
         }
     }
 
-    /// Checks that the list may be uploaded, and notes that its upload has begun.
+    /// Checks that the list may be uploaded, and notes that its upload has begun. If an earlier command that was killed uploaded the
+    /// same file, this upload continues with the pages of that command.
     private func begin() async throws(CommandFailure) -> UploadedList {
         let now = try await store.client.clock().clampedMilliseconds
-        let list = UploadedList(
-            name: plan.name, version: JobDraft.freshID(), state: .uploading, by: OperatorName.current,
-            at: now, expiresAt: now + Int64(UploadedList.uploadSeconds) * 1_000,
-            fingerprint: plan.fingerprint)
         let known = try await store.lists()
+        let earlier = known[plan.name].flatMap { old in
+            old.state == .uploading && plan.fingerprint != nil && old.fingerprint == plan.fingerprint
+                ? old.version : nil
+        }
+        let list = UploadedList(
+            name: plan.name, version: earlier ?? JobDraft.freshID(), state: .uploading,
+            by: OperatorName.current, at: now,
+            expiresAt: now + Int64(UploadedList.uploadSeconds) * 1_000, fingerprint: plan.fingerprint)
         if let old = known[plan.name], old.state == .ready {
             throw .failed(
                 "\(store.app) already has a list \(plan.name) with \(Figures.grouped(old.rows)) rows: "
@@ -87,7 +99,7 @@ import StoreProtocol
         guard !plan.isDryRun else { return list }
         for name in known.expired { try await store.remove(name, version: nil) }
         try await store.save(list)
-        if let old = known[plan.name] { try await store.removePages(of: old.version) }
+        if earlier == nil, let old = known[plan.name] { try await store.removePages(of: old.version) }
         return list
     }
 

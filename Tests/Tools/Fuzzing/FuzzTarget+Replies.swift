@@ -59,6 +59,7 @@ extension FuzzTarget {
         Split.self, PushJob.self, Suppress.self, Take.self, AddEvent.self, TrimDeadLetters.self,
         ReadSegments.self, SaveSegment.self, RemoveSegment.self,
         ReadLists.self, ReadList.self, SaveList.self, RemoveList.self, WriteListPage.self,
+        ReadListPageSize.self,
         ExpireListPage.self, ReadListPage.self, RemoveListPages.self,
     ]
 

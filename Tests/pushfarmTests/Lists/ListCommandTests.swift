@@ -128,6 +128,40 @@ import Testing
         #expect(try pages() == ["{pushfarm:demo}:list:\(list.version):0:0"])
     }
 
+    @Test func `an upload that was killed continues with the pages of the same file`() async throws {
+        let rows = (0..<700).map { "\(Self.token($0)),\(["Asia/Tokyo", ""][$0 % 2])\n" }.joined()
+        let path = try folder.write("token,zone\n" + rows, to: "r.csv")
+        let upload = ["lists", "upload", path, "--name", "x", "--app", "demo"]
+        #expect(try await redis.run(upload).status == 0)
+        var list = try #require(try stored("x"))
+        let page = { (number: Int) in "{pushfarm:demo}:list:\(list.version):1:\(number)" }
+        let second = try redis.redis.run("GET", page(1)).bytes ?? []
+        // The state after a kill: the last page is not written. A mark in a page shows that the page is not written again.
+        list.state = .uploading
+        func interrupt() throws {
+            try redis.redis.run(
+                "HSET", "{pushfarm:demo}:lists", "x", String(decoding: list.json, as: UTF8.self))
+            try redis.redis.run("DEL", page(1))
+        }
+        try interrupt()
+        try redis.redis.run("SETRANGE", page(0), "20", "mark")
+        let result = try await redis.run(upload)
+        #expect(result.status == 0 && result.output.contains("has 700 rows"), "\(result)")
+        let continued = try #require(try stored("x"))
+        #expect(continued.version == list.version && continued.state == .ready)
+        #expect(try redis.redis.run("GET", page(1)).bytes == second)
+        #expect(try redis.redis.run("GETRANGE", page(0), "20", "23").text == "mark")
+        #expect(try redis.redis.run("TTL", page(0)).integer ?? 0 > UploadedList.uploadSeconds)
+
+        try interrupt()
+        try redis.redis.run(
+            "HSET", "{pushfarm:demo}:lists", "x",
+            #"{"version":"\#(list.version)","state":"uploading","expires_at":4000000000000}"#)
+        let other = try await redis.run(upload)
+        let replaced = try #require(try stored("x"))
+        #expect(other.status == 0 && replaced.version != list.version, "another file: \(other)")
+    }
+
     @Test func `a file that cannot be a list uploads nothing`() async throws {
         let bad: [(text: String, file: String, more: [String], status: Int32, error: String)] = [
             ("tokn\nx\n", "a.csv", [], 2, "there is no column \"token\"; did you mean \"tokn\"?"),

@@ -28,4 +28,7 @@ package struct ListPiece: Equatable, Sendable {
     /// The offset of the piece in its page, in bytes.
     package let offset: Int
     package let bytes: [UInt8]
+
+    /// The size of the page with the piece, in bytes.
+    package var end: Int { offset + bytes.count }
 }

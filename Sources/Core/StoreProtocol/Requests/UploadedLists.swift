@@ -73,6 +73,15 @@ package struct WriteListPage: Request {
     }
 }
 
+/// Reads the size of a page in bytes; 0 if the page does not exist.
+package struct ReadListPageSize: Request {
+    package typealias Reply = Int
+
+    package let words: [any CommandArgument]
+
+    package init(_ key: ListPageKey) { words = ["STRLEN", key.argument] }
+}
+
 /// Makes a page expire after a time from now.
 package struct ExpireListPage: Request {
     /// Whether the page exists.
