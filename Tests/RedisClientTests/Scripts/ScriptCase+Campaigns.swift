@@ -316,6 +316,12 @@ extension ScriptCase {
             try fixture.run(["HSET", app + "campaign:c", "stop_at", "0.0005"])
             return Settle([outcome])
         },
+        ScriptCase("counts no job with the id of a campaign that has ended", again: .other("[0, 0]")) {
+            fixture in
+            let outcome = try fixture.campaignOutcome(recent: "99 99.000 0.000", failed: 1)
+            try fixture.run(["HSET", app + "campaign:c", "state", "finished", "finished_at", "1"])
+            return Settle([outcome])
+        },
         ScriptCase("suppresses a campaign's bad tokens", again: .other("[0, 0]")) { fixture in
             try fixture.makeRegistry()
             var outcome = try fixture.campaignOutcome(recent: nil, failed: 1)

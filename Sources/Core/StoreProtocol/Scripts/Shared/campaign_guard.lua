@@ -6,10 +6,16 @@
 -- failed outcomes, from 0 to 1, above which the campaign is paused.
 local LEAST_OUTCOMES = 100
 
--- Returns the guard of a campaign; nil if the job is not the job of a campaign. A damaged field has its default.
+-- Returns the guard of a campaign; nil if the job is not the job of a campaign. A damaged field has its default. A producer may
+-- submit a job with the id of a campaign that has ended. This job is newer than the campaign's end, and is not the campaign's job.
 local function read_campaign_guard(job)
-    local r = redis.pcall('HMGET', P .. 'campaign:' .. job, 'state', 'stop_at', 'recent')
+    local r = redis.pcall('HMGET', P .. 'campaign:' .. job, 'state', 'stop_at', 'recent', 'finished_at')
     if r.err or not r[1] or r[1] == 'draft' or r[1] == 'refused' then return nil end
+    local ended = tonumber(r[4] or '')
+    if ended then
+        local created = redis.pcall('HGET', P .. 'job:' .. job, 'created_at')
+        if type(created) == 'string' and (tonumber(created) or 0) > ended then return nil end
+    end
     local all, failed, bad = (r[3] or ''):sub(1, 60):match('^(%d+) (%d+%.?%d*) (%d+%.?%d*)$')
     all = tonumber(all or '') or 0
     return {
