@@ -139,10 +139,15 @@ struct CampaignBreakdown: Sendable {
                 let evaluation = try await client.read { () throws(StoreError) in
                     try await reader.evaluation(of: plan, partition: partition, chunk: chunk)
                 }
-                guard let evaluation else { continue }
+                guard let evaluation else {
+                    throw .failed("the bitmaps of partition \(partition), chunk \(chunk) cannot be read")
+                }
+                let unreachable = evaluation.devices()
+                // Few chunks have such devices, and only their bits of the campaign are read.
+                guard !unreachable.isEmpty else { continue }
                 var sent = OrdinalChunk()
                 for round in try await bits(partition, chunk).rounds { sent.formUnion(round) }
-                sent.formIntersection(evaluation.devices())
+                sent.formIntersection(unreachable)
                 count += sent.count
             }
         }

@@ -23,10 +23,16 @@ struct CampaignReport: Sendable {
     var merge: CampaignMergeReport?
     /// Sent and done devices by an attribute; nil if the command does not ask for them.
     var breakdown: CampaignBreakdown?
-    /// The handled devices that background pushes may not reach; nil if this was not counted.
-    var unreachable: Int?
+    /// The handled devices that background pushes may not reach; nil for a campaign without background pushes to stored devices.
+    var unreachable: Unreachable?
     /// The results of the variants; nil for a campaign without variants.
     var variants: CampaignVariantReport?
+
+    enum Unreachable: Sendable {
+        case devices(Int)
+        /// The registry cannot be read.
+        case unknown(reason: String)
+    }
 
     private var record: CampaignRecord { stored.record }
 
@@ -75,7 +81,7 @@ struct CampaignReport: Sendable {
         table.add("capped", counts.total(.capped), .yellow)
         table.add("excluded", counts.total(.excluded), .yellow)
         table.add("unsendable", counts.total(.unsendable), .yellow)
-        table.add("unreachable", unreachable ?? 0, .yellow)
+        table.add("unreachable", unreachableDevices ?? 0, .yellow)
         table.add("done", record.done, .green)
         if let job {
             table.add("delivered", job.delivered, .green, always: true)
@@ -86,7 +92,8 @@ struct CampaignReport: Sendable {
         }
         let rate = record.rate.map { "rate limit \(Figures.perTime($0))\n" } ?? ""
         let remaining = remaining.map { "about \(Figures.time(.milliseconds($0))) remain\n" } ?? ""
-        return table.text(style) + rate + remaining
+        let unknown = unreachableFault.map { "unreachable unknown: \(PlainText.of($0, limit: 300))\n" } ?? ""
+        return table.text(style) + unknown + rate + remaining
     }
 
     private func rounds(_ style: TextStyle) -> String {
@@ -144,6 +151,15 @@ struct CampaignReport: Sendable {
         return .object(state + countFields + parts)
     }
 
+    private var unreachableDevices: Int? {
+        if case .devices(let count) = unreachable { count } else { nil }
+    }
+
+    /// Why the number of unreachable devices is unknown.
+    private var unreachableFault: String? {
+        if case .unknown(let reason) = unreachable { reason } else { nil }
+    }
+
     private var countFields: [JSONValue.Field] {
         let counts = record.counts
         let rounds = (1...max(1, min(counts.rounds, Self.mostRounds))).map { round in
@@ -156,7 +172,8 @@ struct CampaignReport: Sendable {
             "audience": .number(counts[.audience, 1]), "accepted": .number(counts.total(.accepted)),
             "merged": .number(counts.total(.merged)), "capped": .number(counts.total(.capped)),
             "excluded": .number(counts.total(.excluded)), "unsendable": .number(counts.total(.unsendable)),
-            "unreachable": .whole(unreachable), "done": .number(record.done), "rounds": .array(rounds),
+            "unreachable": .whole(unreachableDevices), "unreachable_unknown": .text(unreachableFault),
+            "done": .number(record.done), "rounds": .array(rounds),
         ])
     }
 }
@@ -194,7 +211,9 @@ extension FarmClient {
         let isOpen = stored.record.state.map { !$0.isFinal && $0 != .draft } ?? false
         let pause = try await isOpen ? pauses(.jobs, stored.app).first { $0.text == stored.id } : nil
         let cancels = try await isOpen ? pauses(.cancels, stored.app) : []
-        let job = try await stored.record.state == .draft ? nil : jobRecord(stored.id, stored.app)
+        var job = try await stored.record.state == .draft ? nil : jobRecord(stored.id, stored.app)
+        // A producer may submit a job with the id of a campaign that has ended.
+        if let created = job?.createdAt, let ended = stored.record.finishedAt, created > ended { job = nil }
         var report = CampaignReport(
             stored: stored, job: job, pause: pause?.words,
             isBeingCancelled: cancels.contains { $0.text == stored.id })

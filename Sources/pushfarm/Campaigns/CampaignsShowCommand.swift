@@ -14,7 +14,7 @@ struct CampaignsShowCommand: FarmCommand {
             For variants, the table shows the devices, the rewards, the mean reward with
             its 95 % interval, and the share in the next step.
             UNREACHABLE counts the devices of sent background pushes that report that such
-            pushes may not reach them.
+            pushes may not reach them. If the registry cannot be read, it is unknown.
 
             Example:
               pushfarm campaigns show ed-2026-11-24
@@ -37,8 +37,10 @@ struct CampaignsShowCommand: FarmCommand {
         report.merge = try await client.mergeReport(of: stored)
         if stored.record.definition.contains("background".utf8) {
             // The counts of the farm's Redis are shown even if the registry cannot be read.
-            report.unreachable = try? await CampaignBreakdownReader(client: client, stored: stored)
-                .unreachable()
+            do {
+                let reader = CampaignBreakdownReader(client: client, stored: stored)
+                report.unreachable = try await reader.unreachable().map { .devices($0) }
+            } catch { report.unreachable = .unknown(reason: error.message) }
         }
         report.variants = try await client.variantReport(of: stored)
         if let by {

@@ -35,6 +35,31 @@ import Testing
          "window": {"from": "05:00", "to": "07:00", "zone": "device"}, "zone": "Europe/Berlin"}
         """
 
+    @Test func `show tells what it cannot read, and shows no later job with the id of the campaign`()
+        async throws
+    {
+        let devices = try Self.devices()
+        let file = try Definition(
+            #"{"id":"bg","segment":"tag:sport","push_type":"background","rate":9,"#
+                + #""payload":{"aps":{"content-available":1}}}"#)
+        #expect(try await devices.run("campaigns", "create", file.path, "--app", "demo").status == 0)
+        try devices.redis.run(
+            "HSET", "{pushfarm:demo}:campaign:bg", "state", "finished", "finished_at", "9", "accepted:1", "7")
+        try devices.redis.run(
+            "HSET", "{pushfarm:demo}:job:bg", "state", "open", "accepted", "5", "created_at", "9")
+        let shown = try await devices.document("campaigns", "show", "bg")
+        #expect((shown["job"] as? [String: Any])?["accepted"] as? Int == 5, "\(shown)")
+        #expect(shown["unreachable"] as? Int == 0 && shown["unreachable_unknown"] is NSNull, "\(shown)")
+        try devices.redis.run("HSET", "{pushfarm:demo}:job:bg", "created_at", "10")
+        try devices.redis.run("DEL", "{pushfarm:demo}:registry")
+        try devices.redis.run("SET", "{pushfarm:demo}:registry", "x")
+        let later = try await devices.document("campaigns", "show", "bg")
+        #expect(later["job"] is NSNull && later["accepted"] as? Int == 7, "\(later)")
+        #expect(later["unreachable"] is NSNull && later["unreachable_unknown"] is String, "\(later)")
+        let text = try await devices.run("campaigns", "show", "bg")
+        #expect(text.status == 0 && text.output.contains("unreachable unknown: "), "\(text)")
+    }
+
     @Test func `plan shows devices by zone and platform, and the first and the last push`() async throws {
         let (devices, file) = (try Self.devices(), try Definition(Self.edition))
         let plan = try await devices.document("campaigns", "plan", file.path, "--app", "demo")
