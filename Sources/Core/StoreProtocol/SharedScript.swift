@@ -12,6 +12,7 @@ enum SharedScript: String, CaseIterable {
     case inputs
     case newBatches = "new_batches"
     case campaigns
+    case campaignDevices = "campaign_devices"
     case mergedCampaigns = "merged_campaigns"
     case accounting
     case pauseEntries = "pause_entries"
@@ -47,6 +48,7 @@ enum SharedScript: String, CaseIterable {
         case .inputs: PackageResources.inputs_lua
         case .newBatches: PackageResources.new_batches_lua
         case .campaigns: PackageResources.campaigns_lua
+        case .campaignDevices: PackageResources.campaign_devices_lua
         case .mergedCampaigns: PackageResources.merged_campaigns_lua
         case .accounting: PackageResources.accounting_lua
         case .pauseEntries: PackageResources.pause_entries_lua

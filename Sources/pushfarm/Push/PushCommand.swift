@@ -145,7 +145,7 @@ struct PushCommand: ParsableCommand, Sendable {
             let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
             // If the tokens come from a file, the farm sends pushes to the valid tokens and ignores the others. If the
             // tokens are on the command line, all of them must be valid.
-            guard recipients.tokensFile != nil, !jobs.isEmpty else {
+            guard recipients.given.tokensFile != nil, !jobs.isEmpty else {
                 throw .usage("no push was sent: \(what)")
             }
             notes.append(

@@ -2,15 +2,7 @@ import ArgumentParser
 
 /// The recipients of a job: tokens, users or devices.
 struct RecipientOptions: ParsableArguments, Sendable {
-    @Option(
-        name: .customLong("token"), parsing: .upToNextOption,
-        help: ArgumentHelp("Device tokens, as hex.", valueName: "hex"))
-    var tokens: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A file with one token on each line, or \"-\" for standard input.", valueName: "file"))
-    var tokensFile: String?
+    @OptionGroup var given: TokenListOptions
 
     @Option(
         name: .customLong("user"), parsing: .upToNextOption,
@@ -23,7 +15,7 @@ struct RecipientOptions: ParsableArguments, Sendable {
     var devices: [String] = []
 
     func validate() throws {
-        let kinds = [!tokens.isEmpty || tokensFile != nil, !users.isEmpty, !devices.isEmpty]
+        let kinds = [!given.isEmpty, !users.isEmpty, !devices.isEmpty]
         guard kinds.count(where: { $0 }) == 1 else {
             throw ValidationError(
                 "Give recipients of one kind: --token or --tokens-file, --user, or --device.")
@@ -35,13 +27,13 @@ struct RecipientOptions: ParsableArguments, Sendable {
 
     /// The tokens of the command line and of the file, or the ids of users or devices.
     func all() throws(CommandFailure) -> [Substring] {
-        var all = (tokens + users + devices).map { $0[...] }
-        if let tokensFile {
+        var all = (given.tokens + users + devices).map { $0[...] }
+        if let tokensFile = given.tokensFile {
             let lines = try TextFile.read(tokensFile).split(whereSeparator: \.isNewline)
             all += lines.map(\.trimmed).filter { !$0.isEmpty }
         }
         guard !all.isEmpty else {
-            throw .usage("there is no token in \(tokensFile ?? "the command line")")
+            throw .usage("there is no token in \(given.tokensFile ?? "the command line")")
         }
         return all
     }

@@ -32,8 +32,8 @@ struct SuppressedAddCommand: ParsableCommand {
     }
 
     func run() throws {
-        _ = try TokenOptions.bytes(of: list.tokens)
-        if let file = list.tokensFile { try TextFile.check(readable: file) }
+        _ = try TokenOptions.bytes(of: list.given.tokens)
+        if let file = list.given.tokensFile { try TextFile.check(readable: file) }
         let report = try selection.withStore(common) { store in
             var defaults = try await selection.defaults(store)
             defaults.reason = SuppressionReason(name: reason) ?? .operator
@@ -43,8 +43,8 @@ struct SuppressedAddCommand: ParsableCommand {
             }
             var run = SuppressionImport(
                 store: store, defaults: defaults, isQuiet: true, takesTokensOnly: true)
-            for token in list.tokens { try await run.take(token[...]) }
-            if let file = list.tokensFile { try await run.take(file: file) }
+            for token in list.given.tokens { try await run.take(token[...]) }
+            if let file = list.given.tokensFile { try await run.take(file: file) }
             return try await run.finish()
         }
         try report.show(Console(json: common.json), "suppressed")

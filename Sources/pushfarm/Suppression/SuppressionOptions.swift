@@ -57,26 +57,18 @@ struct SuppressionOptions: ParsableArguments {
 
 /// Tokens on the command line or in a file.
 struct TokenOptions: ParsableArguments {
-    @Option(
-        name: .customLong("token"), parsing: .upToNextOption,
-        help: ArgumentHelp("Device tokens, as hex.", valueName: "hex"))
-    var tokens: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A file with one token on each line, or \"-\" for standard input.", valueName: "file"))
-    var tokensFile: String?
+    @OptionGroup var given: TokenListOptions
 
     func validate() throws {
-        guard !tokens.isEmpty || tokensFile != nil else {
+        guard !given.isEmpty else {
             throw ValidationError("Give the tokens with --token or --tokens-file.")
         }
     }
 
     /// The tokens of the command line, and the first word of each line of the file.
     func all() throws(CommandFailure) -> Set<[UInt8]> {
-        var all = try Self.bytes(of: tokens)
-        guard let tokensFile else { return all }
+        var all = try Self.bytes(of: given.tokens)
+        guard let tokensFile = given.tokensFile else { return all }
         var lines = try TextLines(tokensFile)
         var number = 0
         while let line = try lines.next() {

@@ -60,9 +60,6 @@ import POSIX
         close()
     }
 
-    /// The protocol that ALPN agreed on; nil without TLS or ALPN.
-    package var applicationProtocol: String? { withSession { $0.applicationProtocol } ?? nil }
-
     /// Runs `body` with the TLS session. Returns `nil` on a plain stream.
     package func withSession<Value>(_ body: (borrowing TLSSession) -> Value) -> Value? {
         socket.channel.withSession(body)
@@ -83,12 +80,6 @@ import POSIX
         get { socket.watchesPeer }
         set { socket.watchPeer(newValue) }
     }
-
-    /// Whether ``requestKeyUpdate()`` can be used to learn if the peer's program has read the sent bytes.
-    package var hasKeyUpdates: Bool { withSession { $0.hasKeyUpdates } ?? false }
-
-    /// How often the peer's TLS has responded to key update requests.
-    package var keyUpdates: Int { withSession { $0.keyUpdates } ?? 0 }
 
     /// Requests a TLS key update. The peer responds when its program has read everything that was sent before. Call this function
     /// only in ``source``, when no output is queued and ``hasKeyUpdates`` is true.
