@@ -67,6 +67,9 @@ extension Mutant {
         Mutant(
             .storeCampaignStep, "counts no merged devices",
             "for _, other in ipairs(others) do store_merged(other) end"),
+        Mutant(
+            .storeCampaignStep, "does not raise the step of merged campaigns",
+            "    call('HSET', key, 'step', other.step + 1)\n"),
         Mutant(.settle, "never stops a campaign", "guard.failed <= guard.share * guard.all", "true"),
         Mutant(.settle, "stops a campaign too early", "guard.all < LEAST_OUTCOMES or", "false or"),
         Mutant(

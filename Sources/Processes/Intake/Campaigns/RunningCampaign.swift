@@ -222,7 +222,10 @@ import StoreProtocol
             for merged in merged where merged.campaign.id == id { merged.campaign.isPaused = true }
             return .wait(.zero)
         }
-        for merged in merged { merged.campaign.takeStored(merged.run) }
+        for merged in merged {
+            merged.campaign.step += 1
+            merged.campaign.takeStored(merged.run)
+        }
         step = request.step
         skipped.markStored(request.events.count)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })

@@ -34,7 +34,7 @@ package struct StoreCampaignStep: Request {
         }
     }
 
-    /// The changes of a campaign whose content the step's pushes contain. The campaign's own steps are not counted up.
+    /// The changes of a campaign whose content the step's pushes contain. The number of the campaign's last step rises by 1.
     package struct Merged: Equatable, Sendable {
         package let campaign: String
         /// The number of the campaign's last step.

@@ -23,9 +23,11 @@ local function may_merge(id, step, t)
     return not (entry and tonumber(entry:match('^%d+ (%d+)')) <= t)
 end
 
--- Stores the fields of a merged campaign, and adds its counts.
+-- Stores the fields of a merged campaign, adds its counts, and raises its step. If Redis loses this change, the campaign has an
+-- earlier step, so a step that was prepared with the lost bits is refused.
 local function store_merged(other)
     local key, i = campaign_key(other.id), other.first
+    call('HSET', key, 'step', other.step + 1)
     for _ = 1, other.fields do
         call('HSET', key, ARGV[i], ARGV[i + 1])
         i = i + 2
