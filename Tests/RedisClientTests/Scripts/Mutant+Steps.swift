@@ -43,7 +43,11 @@ extension Mutant {
         Mutant(
             .storeCampaignStep, "adds a step of an earlier process",
             "if step ~= done + 1 or last[3] ~= 'running' then",
-            "if last[3] ~= 'running' then", by: Seed(number: 1, profile: .campaigns)),
+            "if last[3] ~= 'running' then", by: Seed(number: 9, profile: .campaigns)),
+        Mutant(
+            .storeCampaignStep, "stores nothing of merged campaigns",
+            "for _, other in ipairs(others) do store_merged(other) end",
+            by: Seed(number: 1, profile: .campaigns)),
         Mutant(
             .storeCampaignStep, "adds a step twice",
             "if step == done and last[2] == name then return { 0 } end",

@@ -178,6 +178,7 @@ enum Judge {
         local load, listed = 0, {}
         local quarantine = map('paused_jobs')
         local before, after = {}, {}
+        local ms = math.floor(tonumber(call('GET', '\(ScriptVariant.clockKey)')) / 1000)
         local flat = call('HGETALL', 'test:judge')
         for i = 1, #flat, 2 do before[flat[i]] = flat[i + 1] end
         for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do
@@ -196,7 +197,16 @@ enum Judge {
                     campaign.accepted or '-')
                 local bits = 0
                 for partition = 0, 1 do bits = bits + call('STRLEN', P .. 'sent:' .. job .. ':1:0' .. partition .. ':0') / 2 end
-                check(bits == n('accepted') - adding + tonumber(campaign['unsendable:1'] or '0'), job, 'has', bits, 'bits')
+                local others = tonumber(campaign['unsendable:1'] or '0') + tonumber(campaign['merged:1'] or '0')
+                check(bits == n('accepted') - adding + others, job, 'has', bits, 'bits')
+                -- While a campaign is paused or cancelled, its content is added to no push.
+                local cancelled_at = (call('HGET', P .. 'cancels', job) or ''):match('^%d+ (%d+)')
+                local stopped = quarantine[job] or cancelled_at and tonumber(cancelled_at) <= ms
+                local added = string.format('%d', n('accepted') - adding + tonumber(campaign['merged:1'] or '0'))
+                local was = before['stopped ' .. job] or ''
+                check(not stopped or was == '' or was == added, job, 'is paused or cancelled, and adds', added, 'after', was)
+                after[#after + 1] = 'stopped ' .. job
+                after[#after + 1] = stopped and added or ''
             else
                 check(adding == 0, job, 'has adding and no campaign')
             end

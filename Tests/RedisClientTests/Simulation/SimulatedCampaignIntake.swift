@@ -4,37 +4,45 @@ import PushModel
 @testable import StoreProtocol
 
 /// The part of an intake that runs campaigns: it adds pushes of devices that have no bit yet, one step after the other.
+///
+/// Some devices of a campaign have no address. Such a device gets the content of the campaign if a step of another campaign comes
+/// first and merges the content, and counts as unsendable if a step of its own campaign comes first.
 final class SimulatedCampaignIntake {
     private unowned let simulation: Simulation
     private var served: FenceToken?
-    /// What the process knows about the campaigns that it has read, by number of the job.
-    private var known: [Int: Known] = [:]
+    /// The numbers of the last steps of the campaigns that the process has read, by number of the job.
+    private var steps: [Int: Int] = [:]
+    /// The last step, if it got no reply. The process repeats this step before it does anything else.
+    private var unanswered: Step?
 
-    /// A campaign as the process read it.
-    private struct Known {
-        var step: Int
-        /// The bits of the campaign's devices.
-        var sent: OrdinalBits
-        /// The last step, if it got no reply, and the bits after it. The process repeats this step.
-        var plan: (request: StoreCampaignStep, sent: OrdinalBits)?
+    private struct Step {
+        let request: StoreCampaignStep
+        let job: Int
+        /// The job of the campaign whose content the step merges.
+        let merged: Int?
     }
 
     init(_ simulation: Simulation) { self.simulation = simulation }
 
     func step(_ token: FenceToken) throws {
         // A new process of the same host has the same fencing token.
-        if token != served || (!simulation.isQuiet && simulation.chance(3)) { (served, known) = (token, [:]) }
-        guard let job = simulation.pick(simulation.jobs.filter { $0.devices != nil }) else { return }
+        if token != served || (!simulation.isQuiet && simulation.chance(3)) { restart(token) }
         do {
-            if known[job.number] == nil { try read(job, token) }
-            try extend(job, token)
+            if unanswered == nil {
+                guard let job = simulation.pick(simulation.jobs.filter { $0.devices != nil }) else { return }
+                if steps[job.number] == nil { try read(job, token) }
+                unanswered = try plan(job, token)
+            }
+            if let unanswered { try store(unanswered, token) }
         } catch StoreError.fenced(let lease) {
-            served = nil
+            restart(nil)
             throw StoreError.fenced(lease: lease)
         } catch StoreError.outOfStep {
-            known[job.number] = nil
+            restart(token)
         }
     }
+
+    private func restart(_ token: FenceToken?) { (served, steps, unanswered) = (token, [:], nil) }
 
     private func read(_ job: SimulatedJob, _ token: FenceToken) throws {
         guard let id = job.id, let record = try simulation.attempt(ReadCampaign(id)) else { return }
@@ -42,38 +50,37 @@ final class SimulatedCampaignIntake {
         case "scheduled":
             _ = try simulation.attempt(
                 ChangeCampaign.begin(id, token: token, name: simulation.name("change"), fields: []))
-        case "running":
-            guard let bits = try simulation.attempt(ReadStrings(Self.keys(of: id))) else { return }
-            known[job.number] = Known(step: record.number("step"), sent: OrdinalBits(bits))
+        case "running": steps[job.number] = record.number("step")
         default: return
         }
     }
 
-    private func extend(_ job: SimulatedJob, _ token: FenceToken) throws {
-        guard var known = known[job.number], let id = job.id, let devices = job.devices else { return }
-        if known.plan == nil { known.plan = plan(job, id, devices, known, token) }
-        self.known[job.number] = known
-        guard let (request, sent) = known.plan, let reply = try simulation.attempt(request) else { return }
-        (known.step, known.sent, known.plan) = (known.step + 1, sent, nil)
+    private func store(_ step: Step, _ token: FenceToken) throws {
+        guard let reply = try simulation.attempt(step.request) else { return }
+        unanswered = nil
         switch reply {
-        case .done, .doneBefore: self.known[job.number] = request.ending == nil ? known : nil
-        case .paused, .full, .mergedUnavailable: self.known[job.number] = nil
+        case .done, .doneBefore:
+            steps[step.job] = step.request.ending == nil ? step.request.step : nil
+            if let merged = step.merged { steps[merged]? += 1 }
+        case .paused, .full: steps[step.job] = nil
+        case .mergedUnavailable: if let merged = step.merged { steps[merged] = nil }
         case .cancelled:
             var ending = StoreCampaignStep(
-                token: token, campaign: id, step: request.step, name: simulation.name("step"))
+                token: token, campaign: step.request.campaign, step: step.request.step,
+                name: simulation.name("step"))
             ending.ending = .cancelled
             _ = try simulation.attempt(ending)
-            self.known[job.number] = nil
+            steps[step.job] = nil
         }
     }
 
-    private func plan(
-        _ job: SimulatedJob, _ id: String, _ devices: [Int?], _ known: Known, _ token: FenceToken
-    ) -> (StoreCampaignStep, OrdinalBits) {
+    private func plan(_ job: SimulatedJob, _ token: FenceToken) throws -> Step? {
+        guard let step = steps[job.number], let id = job.id, let devices = job.devices,
+            var sent = try bits(of: id)
+        else { return nil }
         var request = StoreCampaignStep(
-            token: token, campaign: id, step: known.step + 1, name: simulation.name("step"))
-        var sent = known.sent
-        let next = devices.indices.filter { !sent.contains($0) }.prefix(1 + simulation.below(20))
+            token: token, campaign: id, step: step + 1, name: simulation.name("step"))
+        let next = Array(devices.indices.filter { !sent.contains($0) }.prefix(1 + simulation.below(8)))
         for ordinal in next { sent.insert(ordinal) }
         var packer = SimulatedPacker()
         for ordinal in next {
@@ -81,11 +88,40 @@ final class SimulatedCampaignIntake {
         }
         request.batches = packer.batches
         request.counts = [("unsendable:1", next.count { devices[$0] == nil })]
-        request.strings = Self.keys(of: id).enumerated().map {
-            .init(key: $0.element, bytes: sent.bytes(ofPartition: $0.offset))
-        }
+        request.strings = Self.strings(of: id, sent)
         if sent.count == devices.count { request.ending = .finished }
-        return (request, sent)
+        let merged = try merge(next.filter { devices[$0] != nil }, of: job, into: &request)
+        return Step(request: request, job: job.number, merged: merged)
+    }
+
+    /// Adds content of another campaign to a step.
+    ///
+    /// - Parameter reached: the devices that get a push with the step.
+    /// - Returns: the job of the other campaign; nil if no device needs the content of the other campaign.
+    private func merge(
+        _ reached: [Int], of job: SimulatedJob, into request: inout StoreCampaignStep
+    ) throws -> Int? {
+        let others = simulation.jobs.filter { $0.number != job.number && steps[$0.number] != nil }
+        guard let other = simulation.pick(others), let step = steps[other.number], let id = other.id,
+            let devices = other.devices, var sent = try bits(of: id)
+        else { return nil }
+        let due = reached.filter { $0 < devices.count && devices[$0] == nil && !sent.contains($0) }
+        guard !due.isEmpty else { return nil }
+        for ordinal in due { sent.insert(ordinal) }
+        request.merged = [
+            .init(campaign: id, step: step, fields: ["progress": "{}"], counts: ["merged:1": due.count])
+        ]
+        request.strings += Self.strings(of: id, sent)
+        return other.number
+    }
+
+    /// The bits of a campaign's devices; nil if no reply arrived.
+    private func bits(of id: String) throws -> OrdinalBits? {
+        try simulation.attempt(ReadStrings(Self.keys(of: id))).map(OrdinalBits.init)
+    }
+
+    private static func strings(of id: String, _ sent: OrdinalBits) -> [StoreCampaignStep.StoredString] {
+        keys(of: id).enumerated().map { .init(key: $0.element, bytes: sent.bytes(ofPartition: $0.offset)) }
     }
 
     private static func keys(of id: String) -> [String] {

@@ -137,7 +137,7 @@ final class SimulatedHost {
 
     private func stepIntake(_ token: FenceToken) throws {
         if simulation.profile.campaigns > 0, simulation.chance(60) {
-            try campaigns.step(token)
+            for _ in 0..<4 { try campaigns.step(token) }
         } else {
             try intake.step(token)
         }

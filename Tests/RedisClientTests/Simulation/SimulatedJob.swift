@@ -37,12 +37,12 @@ struct SimulatedJob {
         raw = Array("\(number)".utf8)
     }
 
-    /// Makes a campaign. Every ninth of its devices cannot be sent to.
+    /// Makes a campaign. Every ninth of its devices cannot be sent to; other campaigns can send to some of these devices.
     init(campaign number: Int, simulation: Simulation) {
         let count = 1 + simulation.below(60)
         var tokens = 0
         devices = (0..<count).map { index in
-            guard index % 9 != 8 else { return nil }
+            guard (index + number) % 9 != 8 else { return nil }
             tokens += 1
             return tokens - 1
         }

@@ -56,7 +56,7 @@ extension Simulation {
 
     private func checkCampaign(_ id: String, _ devices: [Int?], _ jobRecord: JobRecord) throws {
         let record = try campaigns()[id, default: [:]]
-        let handled = record.number("accepted") + record.number("unsendable:1")
+        let handled = record.number("accepted") + record.number("unsendable:1") + record.number("merged:1")
         guard record.number("accepted") == jobRecord.accepted, !jobRecord.isAdding,
             handled == devices.count || record.text("state") == "cancelled"
         else { throw SimulationFault.count("\(id) handled \(handled) of \(devices.count): \(jobRecord)") }

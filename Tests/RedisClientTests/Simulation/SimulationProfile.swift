@@ -63,8 +63,8 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
 
     /// Campaigns beside jobs, and operators who pause and cancel them.
     static let campaigns = SimulationProfile(
-        name: "campaigns", workerKills: 40, hostKills: 40, hostStops: 30, handOvers: 60, flushes: 10,
-        cancels: 60, holds: 60, campaigns: 60)
+        name: "campaigns", late: 30, workerKills: 40, hostKills: 40, hostStops: 30, handOvers: 60,
+        flushes: 10, cancels: 60, holds: 60, campaigns: 60)
     /// Campaigns on a Redis that forgets its last seconds.
     static let forgottenCampaigns = SimulationProfile(
         name: "forgotten-campaigns", workerKills: 20, hostKills: 20, handOvers: 40, rollBacks: 80,

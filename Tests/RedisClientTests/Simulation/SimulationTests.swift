@@ -27,6 +27,8 @@ import Testing
         (66, .everything), (73, .everything),
         // A worker kept returning a batch whose report a restored Redis had forgotten.
         (36, .rollBacks),
+        // A step merged content of a campaign, with bits that a restored Redis had forgotten.
+        (94, .forgottenCampaigns), (113, .forgottenCampaigns),
     ]
 
     @Test(arguments: failed)
