@@ -283,8 +283,15 @@ import Testing
         let client = try farm.redis.client()
         let alive = try #require(
             try client.run("HGET", "{pushfarm:demo:r00}:names", "alive").text)
-        try client.run("SET", "{pushfarm:demo:r00}:bits:\(alive):0", "x")
-        try client.run("DEL", "{pushfarm:demo:r01}:token:0")
+        func damage() throws {
+            try client.run("SET", "{pushfarm:demo:r00}:bits:\(alive):0", "x")
+            try client.run("DEL", "{pushfarm:demo:r01}:token:0")
+        }
+        func damageMore() throws {
+            try client.run("HSET", "{pushfarm:demo:r02}:meta", "devices", "99")
+            try client.run("HSET", "{pushfarm:demo:r03}:user:0", "strange", "x")
+        }
+        try damage()
         let fsck = try await farm.run("debug", "fsck", "--json")
         #expect(fsck.status == 1, "\(fsck)")
         for fault in ["bitmap alive, chunk 0, of partition 0 cannot be read", "index token of partition 1"] {
@@ -294,8 +301,13 @@ import Testing
         try await farm.devicesFinished()
         #expect(try farm.devices().count == 40)
         #expect(farm.coordinator.error.contains("a bitmap of the registry is damaged"))
-        try client.run("HSET", "{pushfarm:demo:r02}:meta", "devices", "99")
-        try client.run("HSET", "{pushfarm:demo:r03}:user:0", "strange", "x")
+        try damageMore()
+        let kills = try await farm.repairWithKills()
+        #expect(kills > 3)
+        #expect(try await farm.run("debug", "fsck").status == 0)
+        #expect(try farm.devices().count == 40)
+        try damage()
+        try damageMore()
         let repair = try await farm.run("debug", "fsck", "--app", "demo", "--repair")
         #expect(repair.status == 0 && repair.output.contains("registry: corrected 1 bitmap"), "\(repair)")
         let again = try await farm.run("debug", "fsck", "--app", "demo", "--repair")
@@ -364,6 +376,26 @@ import Testing
 }
 
 extension Farm {
+    /// Runs the repair of the registry again and again. Each run is killed with SIGKILL at its first correction, before or after
+    /// the reply of Redis, until a run has nothing left to correct.
+    ///
+    /// - Returns: the number of killed runs.
+    fileprivate func repairWithKills() async throws -> Int {
+        for run in 0..<50 {
+            let point = "redis.apply_changes.\(run % 2 == 0 ? "sent" : "after")"
+            let repair = try Child(
+                "repair-\(run)", BuiltProgram.path,
+                ["debug", "fsck", "--app", "demo", "--repair", "--config", configurationFile()],
+                environment: ["PUSHFARM_FAILPOINTS": "\(point):kill"], in: folder.path)
+            let end = try await repair.wait()
+            guard end == .killed(SIGKILL) else {
+                #expect(end == .exited(0), "\(repair.output)\(repair.error)")
+                return run
+            }
+        }
+        throw Overdue(description: "fifty repairs do not end")
+    }
+
     /// The number of device inputs that are finished since the app was created.
     fileprivate func finishedInputs() throws -> Int {
         let text = try redis.client().run("HGET", "{pushfarm:demo}:device_intake", "finished").text

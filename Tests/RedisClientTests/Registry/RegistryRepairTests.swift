@@ -1,6 +1,4 @@
 import EventLoop
-import FarmHarness
-import Logging
 import LoopTesting
 import RedisProtocol
 import Registry
@@ -11,35 +9,6 @@ import Testing
 
 /// Repairs damaged registries in a real Redis.
 @Suite(.timeLimit(.minutes(5))) struct RegistryRepairTests {
-    @Loop private final class Fixture {
-        let redis: PrivateRedis
-        let connection: RedisConnection
-        let writer: RegistryWriter
-
-        init() async throws {
-            redis = try PrivateRedis()
-            connection = RedisConnection(RedisSettings(address: redis.address, clientName: "test"))
-            connection.start()
-            await connection.whenReady()
-            writer = RegistryWriter(app: "demo", connection: connection, log: Logger(label: "test"))
-            try await writer.takeOver()
-        }
-
-        func check() async throws -> RegistryReader.CheckResult {
-            try await RegistryReader.open(app: "demo", connection: connection).check()
-        }
-
-        /// Repairs until a check finds nothing that can be corrected, as the command does.
-        func repair() async throws {
-            let repair = RegistryRepair(try await RegistryReader.open(app: "demo", connection: connection))
-            for _ in 0..<5 {
-                let damage = try await check().damage
-                if damage.isEmpty { return }
-                if try await repair.repair(damage).isEmpty { return }
-            }
-        }
-    }
-
     private static func device(_ number: Int) -> DeviceInput {
         .set(
             DeviceFields(
@@ -67,7 +36,7 @@ import Testing
         async throws
     {
         try await onLoop {
-            let fixture = try await Fixture()
+            let fixture = try await RegistryRepairFixture()
             _ = try await fixture.writer.apply((0..<600).map { Self.device($0) }) {}
             _ = try await fixture.writer.apply((0..<50).map { .remove(id: "d\($0)") }) {}
             #expect(try await fixture.check().faults == [])
@@ -90,7 +59,7 @@ import Testing
 
     @Test func `a repair beside registrations makes everything agree`() async throws {
         try await onLoop {
-            let fixture = try await Fixture()
+            let fixture = try await RegistryRepairFixture()
             _ = try await fixture.writer.apply((0..<600).map { Self.device($0) }) {}
             for suffix in ["bits:1:0", "bits:2:0", "id:0", "token:0", "user:0", "free"] {
                 for partition in 0..<16 {
