@@ -87,6 +87,34 @@ import Testing
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
+    @Test func `kills of the coordinator while it settles a campaign leave exact counts`() async throws {
+        let marks = try TestFolder()
+        let rules = ["redis.settle.sent:kill:0.4:1:2", "redis.settle.after:kill:0.4:2:2"]
+        let tokens = Array(Self.tokens.prefix(900))
+        let farm = try await Self.farm(
+            .init(environment: Farm.failpoints(rules, marks: marks)), tokens: tokens)
+        try farm.push(campaign: Self.definition("c", #""segment":"all","rate":400"#))
+        try await eventually("the campaign's job is finished", within: .seconds(60)) {
+            if farm.coordinator.hasEnded { try farm.restartCoordinator() }
+            return try farm.redis.client().run("HGET", "{pushfarm:demo}:job:c", "state").text == "finished"
+        }
+        let kills = try FileManager.default.contentsOfDirectory(atPath: marks.path)
+        #expect(kills.count == 4, "\(kills)")
+        if farm.coordinator.hasEnded { try farm.restartCoordinator() }
+        let job = try await farm.finished("c")
+        #expect(job.accepted == 900 && job.delivered == 900)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles <= job.maybeDuplicated)
+        // The script that settles outcomes counts each outcome once for `stop_at`.
+        let recent = try farm.redis.client().run("HGET", "{pushfarm:demo}:campaign:c", "recent").text
+        #expect(recent == "900 0.000 0.000")
+        let shown = try await farm.run("campaigns", "show", "c", "--json")
+        for number in [#""accepted":900"#, #""delivered":900"#] {
+            #expect(shown.output.replacing(" ", with: "").contains(number), "\(shown)")
+        }
+        #expect(try await farm.run("debug", "fsck").status == 0)
+    }
+
     @Test func `a device that registers during a campaign gets no push, even if another device was removed`()
         async throws
     {
