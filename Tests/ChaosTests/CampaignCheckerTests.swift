@@ -60,6 +60,57 @@ struct CampaignCheckerTests {
         #expect(complaints.contains { $0.kind == .lost } && complaints.contains { $0.kind == .duplicated })
     }
 
+    /// Changes the evidence so that the device with the token `x` left the audience, or was done, before the second round.
+    private static func omit(_ list: WritableKeyPath<CampaignNote, [String]>, in evidence: inout Evidence) {
+        evidence.gateway.remove(at: 3)
+        evidence.campaigns[0].tokens = ["y"]
+        evidence.campaigns[0][keyPath: list] = ["x"]
+        for (field, count) in [("accepted", "3"), ("accepted:2", "1"), ("audience:2", "1")] {
+            evidence.campaigns[0].record[field] = count
+        }
+        if list == \.done { evidence.campaigns[0].record["done"] = "1" }
+        for field in ["submitted", "accepted", "delivered"] {
+            evidence.notes[2].jobRecords?["camp"]?[field] = "3"
+        }
+    }
+
+    private static let lists: [@Sendable (inout Evidence) -> Void] = [
+        { omit(\.leaving, in: &$0) }, { omit(\.done, in: &$0) },
+    ]
+
+    @Test(arguments: lists.indices) func `a device may leave, or be done, between two rounds`(list: Int) {
+        #expect(Self.complaints(Self.lists[list]) == [])
+    }
+
+    @Test(arguments: [("audience:2", "3"), ("accepted:1", "1"), ("unsendable:2", "2"), ("done", "2")])
+    func `a wrong count of a campaign that devices leave is noticed`(field: String, value: String) {
+        let complaints = Self.complaints {
+            Self.omit(\.leaving, in: &$0)
+            $0.campaigns[0].record[field] = value
+        }
+        #expect(complaints.contains { $0.text.hasPrefix("campaign camp has \(field) \(value) instead") })
+    }
+
+    @Test func `a push of a later round to a device that is done is noticed`() {
+        let complaints = Self.complaints {
+            $0.campaigns[0].tokens = ["y"]
+            $0.campaigns[0].done = ["x"]
+            $0.campaigns[0].record["done"] = "1"
+        }
+        #expect(
+            complaints.contains(
+                BrokenPromise(.unexpected, "token x of a done device in a later round of campaign camp")))
+    }
+
+    @Test func `a leaving device that returns in a later round is noticed`() {
+        let complaints = Self.complaints {
+            $0.campaigns[0].tokens = ["y"]
+            $0.campaigns[0].leaving = ["x"]
+            $0.gateway[0].status = 0
+        }
+        #expect(complaints.contains { $0.kind == .lost && $0.text.hasSuffix("and a later round has it") })
+    }
+
     @Test func `a round without pushes is noticed`() {
         let complaints = Self.complaints { evidence in
             for index in evidence.gateway.indices { evidence.gateway[index].payload = "1" }

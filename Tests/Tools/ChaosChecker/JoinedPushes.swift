@@ -33,7 +33,7 @@ struct JoinedPushes {
     private let audiences: [String: Set<String>]
 
     init(_ evidence: Evidence, _ verdict: inout Verdict) {
-        audiences = Dictionary(evidence.campaigns.map { ($0.id, Set($0.tokens)) }) { first, _ in first }
+        audiences = Dictionary(evidence.campaigns.map { ($0.id, $0.audience) }) { first, _ in first }
         addProducers(evidence, &verdict)
         addGateway(evidence, &verdict)
         for (id, jobRecord) in evidence.notes.last?.jobRecords ?? [:] {

@@ -1,5 +1,6 @@
 import ChaosChecker
 import FarmHarness
+import Foundation
 import RedisProtocol
 
 /// Stored devices and campaigns, as a producer makes them. A producer that gets no reply pushes again: a repeated device input
@@ -7,18 +8,64 @@ import RedisProtocol
 extension Stage {
     /// Pushes inputs that register a device for each token.
     func register(_ tokens: ArraySlice<String>) async throws {
-        let inputs = tokens.map { #"{"id":"d-\#($0.prefix(16))","token":"\#($0)","zone":"Etc/UTC"}"# }
+        try await pushUntilAccepted(["RPUSH", "{pushfarm:demo}:devices"] + tokens.map { Self.input($0) })
+    }
+
+    /// Registers a device for each token with the command `devices import`. The first runs are killed. Then the command is
+    /// repeated until it has imported the whole file.
+    func importDevices(_ tokens: ArraySlice<String>) async throws {
+        let lines = tokens.map { Self.input($0) + "\n" }
+        let path = folder.path + "/devices-\(tokens.startIndex).ndjson"
+        try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path))
+        for run in 0..<60 {
+            // The import waits while the list has as many inputs as `--backlog` says. So the first runs are killed in the middle.
+            let command = try begin(["devices", "import", path, "--app", "demo", "--backlog", "100"])
+            if run < 2 {
+                try await pause(.milliseconds(Int.random(in: 100...400, using: &random)))
+                await fault("kill import") { command.signal(SIGKILL) }
+            }
+            if try await command.wait() == .exited(0) { return }
+        }
+        complain("the import of \(path) does not end")
+    }
+
+    /// Pushes inputs that remove the devices of tokens.
+    func remove(_ tokens: ArraySlice<String>) async throws {
+        let inputs = tokens.map { #"{"id":"\#(Self.device($0))","remove":true}"# }
         try await pushUntilAccepted(["RPUSH", "{pushfarm:demo}:devices"] + inputs)
     }
 
+    /// Reports the devices of tokens as done with a campaign, and waits until the intake has noted the report.
+    ///
+    /// - Returns: false if the campaign has ended, or may have begun its second round before the intake noted the report.
+    func report(done tokens: ArraySlice<String>, of campaign: String) async throws -> Bool {
+        let ids = tokens.map { #""\#(Self.device($0))""# }.joined(separator: ",")
+        try await pushUntilAccepted([
+            "RPUSH", "{pushfarm:demo}:done", #"{"campaign":"\#(campaign)","devices":[\#(ids)]}"#,
+        ])
+        try await finished(["done", "done_taken"])
+        guard let redis = try? await PlainRedis(redis.socket),
+            let record = try? await redis.call(["HGETALL", "{pushfarm:demo}:campaign:\(campaign)"]).fields
+        else { return false }
+        return record["state"] == "running" && Int(record["accepted:2"] ?? "0") == 0
+    }
+
     /// Waits until the intake has finished all device inputs.
-    func registered() async throws {
-        try await eventually("all device inputs are finished", within: .seconds(60)) {
-            let redis = try await PlainRedis(self.redis.socket)
-            let replies = try await redis.call(
-                ["devices", "devices_taken"].map { ["LLEN", "{pushfarm:demo}:\($0)"] })
+    func registered() async throws { try await finished(["devices", "devices_taken"]) }
+
+    private func finished(_ lists: [String]) async throws {
+        try await eventually("\(lists[0]) are finished", within: .seconds(60)) {
+            guard let redis = try? await PlainRedis(self.redis.socket),
+                let replies = try? await redis.call(lists.map { ["LLEN", "{pushfarm:demo}:\($0)"] })
+            else { return false }
             return replies.allSatisfy { $0.integer == 0 }
         }
+    }
+
+    private static func device(_ token: String) -> String { "d-" + token.prefix(16) }
+
+    private static func input(_ token: String) -> String {
+        #"{"id":"\#(device(token))","token":"\#(token)","zone":"Etc/UTC"}"#
     }
 
     /// Starts a campaign to all stored devices.
