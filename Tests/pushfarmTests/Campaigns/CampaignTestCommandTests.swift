@@ -66,13 +66,43 @@ import Testing
         #expect(try devices.redis.run("HGET", "{pushfarm:demo}:campaign:ed-1", "state").text == "draft")
     }
 
+    @Test func `a test of a campaign with variants sends the named variant`() async throws {
+        let file = try folder.write(Self.variants, to: "variants.json")
+        for (name, payload) in [
+            ("short", #"{"aps":{"alert":"Hi"}}"#), ("long", #"{"aps":{"alert":"Hello"}}"#),
+        ] {
+            let dry = try await devices.run([
+                "campaigns", "test", file, "--devices", "d-1", "--variant", name, "--app", "demo",
+                "--dry-run",
+            ])
+            #expect(dry.status == 0, "\(dry)")
+            let job = try JSONSerialization.jsonObject(with: Data(dry.output.utf8)) as? [String: Any]
+            let language = try #require((job?["pushes"] as? [[String: Any]])?.first?["lang"] as? String)
+            let sent = (job?["translations"] as? [String: Any])?[language] as? NSDictionary
+            let wanted = try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? NSDictionary
+            #expect(sent != nil && sent == wanted, "\(name): \(dry.output)")
+        }
+        let help = try await devices.run(["campaigns", "test", "--help"])
+        #expect(help.output.contains("--variant <name>        The variant, if the campaign has variants."))
+    }
+
+    private static let variants = #"""
+        {"id": "v-1", "segment": "all", "rate": 10,
+         "variants": [{"name": "short", "payload": {"aps":{"alert":"Hi"}}},
+                      {"name": "long", "payload": {"aps":{"alert":"Hello"}}}]}
+        """#
+
     @Test func `a wrong test sends nothing`() async throws {
         let plain = try folder.write(#"{"id":"p","segment":"all","payload":{"aps":{}}}"#, to: "plain.json")
+        let variants = try folder.write(Self.variants, to: "variants.json")
         let wrong: [(words: [String], status: Int32, error: String)] = [
             ([file, "--devices", "d-1,d-9"], 1, "demo has no device d-9"),
             ([file, "--devices", ","], 2, "--devices needs from 1 to 100 ids."),
             ([plain, "--devices", "d-1", "--fallback"], 2, "the campaign has no \"fallback\""),
             (["nothing", "--devices", "d-1"], 1, "there is no campaign nothing"),
+            ([plain, "--devices", "d-1", "--variant", "x"], 2, "the campaign has no \"variants\""),
+            ([variants, "--devices", "d-1", "--variant", "x"], 2, "the campaign's variants: short, long"),
+            ([variants, "--devices", "d-1"], 2, "the campaign's variants: short, long"),
         ]
         for (words, status, error) in wrong {
             let result = try await devices.run(["campaigns", "test"] + words + ["--app", "demo"])
