@@ -44,16 +44,16 @@ package struct DeviceAddress: Hashable, Sendable {
     package let kind: Kind
     /// The bytes of the address: 1 to ``DeviceLimits/addressBytes``. For APNs, the raw device token.
     package let bytes: [UInt8]
+    /// Service and environment in one byte, then the address. Two devices never have addresses with the same identity;
+    /// the kind is not a part of the identity.
+    package let identity: [UInt8]
 
     package init(
         service: Service = .apns, environment: Environment = .production, kind: Kind = .app, bytes: [UInt8]
     ) {
         (self.service, self.environment, self.kind, self.bytes) = (service, environment, kind, bytes)
+        identity = [service.rawValue << 1 | environment.rawValue] + bytes
     }
-
-    /// Service and environment in one byte, then the address. Two devices never have addresses with the same identity; the
-    /// kind is not a part of the identity.
-    package var identity: [UInt8] { [service.rawValue << 1 | environment.rawValue] + bytes }
 }
 
 /// A type whose cases have a name in device inputs.

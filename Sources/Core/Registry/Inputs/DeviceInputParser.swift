@@ -45,13 +45,13 @@ package enum DeviceInputParser {
     }
 
     private static func input(_ reader: DeviceInputReader) throws(DeviceInputError) -> DeviceInput {
-        if let user = reader.texts[.forgetUser] {
+        if let user = reader.text(.forgetUser) {
             try refuseOthers(than: [.forgetUser], in: reader)
             return .forget(user: user)
         }
         if let address = reader.invalid {
             try refuseOthers(than: [.invalid, .at], in: reader)
-            guard let time = reader.times[.at] else {
+            guard let time = reader.time(.at) else {
                 throw reader.error(.at, "\"at\" is missing; it says when the token was invalid")
             }
             return .invalidate(address, at: time)
@@ -61,7 +61,7 @@ package enum DeviceInputParser {
         }
         if reader.has(.remove) {
             try refuseOthers(than: [.remove, .id, .seen], in: reader)
-            return .remove(id: id, seenUntil: reader.times[.seen].map { Int(foreign: $0 / 86_400) })
+            return .remove(id: id, seenUntil: reader.time(.seen).map { Int(foreign: $0 / 86_400) })
         }
         if reader.has(.addTags) || reader.has(.removeTags) {
             let leading: DeviceField = reader.has(.addTags) ? .addTags : .removeTags
@@ -85,7 +85,7 @@ package enum DeviceInputParser {
     private static func change(
         of id: String, _ reader: DeviceInputReader
     ) throws(DeviceInputError) -> DeviceInput {
-        let (added, removed) = (unique(reader.tags[.addTags]), unique(reader.tags[.removeTags]))
+        let (added, removed) = (unique(reader.tags(.addTags)), unique(reader.tags(.removeTags)))
         if let both = added.first(where: removed.contains) {
             throw reader.error(.removeTags, "\"add_tags\" and \"remove_tags\" both have \"\(both)\"")
         }
@@ -115,16 +115,16 @@ package enum DeviceInputParser {
                     + "\"remove_tags\" beside \"id\"")
         }
         return DeviceFields(
-            id: id, addresses: reader.addresses, user: reader.texts[.user], tags: unique(reader.tags[.tags]),
-            zone: reader.texts[.zone], lang: reader.texts[.lang], platform: reader.texts[.platform],
-            app: reader.texts[.app], os: reader.texts[.os], model: reader.texts[.model],
-            reachability: reader.texts[.reachability], network: reader.texts[.network],
+            id: id, addresses: reader.addresses, user: reader.text(.user), tags: unique(reader.tags(.tags)),
+            zone: reader.text(.zone), lang: reader.text(.lang), platform: reader.text(.platform),
+            app: reader.text(.app), os: reader.text(.os), model: reader.text(.model),
+            reachability: reader.text(.reachability), network: reader.text(.network),
             times: try times(reader))
     }
 
     /// The times that an import keeps; nil if the input has none.
     private static func times(_ reader: DeviceInputReader) throws(DeviceInputError) -> DeviceTimes? {
-        guard let registered = reader.times[.registered] else {
+        guard let registered = reader.time(.registered) else {
             for field in [DeviceField.seen, .since] where reader.has(field) {
                 throw reader.error(
                     field, "\"\(field.rawValue)\" needs \"registered\", which only an import has")
@@ -135,10 +135,12 @@ package enum DeviceInputParser {
             return nil
         }
         return DeviceTimes(
-            registered: registered, seenDay: reader.times[.seen].map { Int(foreign: $0 / 86_400) },
+            registered: registered, seenDay: reader.time(.seen).map { Int(foreign: $0 / 86_400) },
             since: reader.since)
     }
 
     /// The tags in ascending order, each once.
-    private static func unique(_ tags: [String]?) -> [String] { Set(tags ?? []).sorted() }
+    private static func unique(_ tags: [String]) -> [String] {
+        tags.count > 1 ? Set(tags).sorted() : tags
+    }
 }

@@ -4,7 +4,7 @@ import PushModel
 struct DeviceInputReader {
     private var values: DeviceValueReader
     private let rules: DeviceInputRules
-    private var positions: [DeviceField: Int] = [:]
+    private var positions = FieldValues<Int>()
     /// The address whose fields are in the same object as `id`.
     private var address = DeviceAddressDraft()
     /// The offset of an empty `addresses`.
@@ -14,10 +14,10 @@ struct DeviceInputReader {
 
     private(set) var id: String?
     private(set) var addresses: [DeviceAddress] = []
-    private(set) var texts: [DeviceField: String] = [:]
-    private(set) var tags: [DeviceField: [String]] = [:]
+    private var texts = FieldValues<String>()
+    private var tags = FieldValues<[String]>()
     /// Times in Unix seconds.
-    private(set) var times: [DeviceField: Int64] = [:]
+    private var times = FieldValues<Int64>()
     /// For each address, its field `since`.
     private(set) var since: [Int64?] = []
     /// The address of the field `invalid`.
@@ -30,6 +30,11 @@ struct DeviceInputReader {
     /// Whether the input has the field.
     func has(_ field: DeviceField) -> Bool { positions[field] != nil }
 
+    func text(_ field: DeviceField) -> String? { texts[field] }
+    func tags(_ field: DeviceField) -> [String] { tags[field] ?? [] }
+    /// The time of a field in Unix seconds.
+    func time(_ field: DeviceField) -> Int64? { times[field] }
+
     /// Reads the whole input.
     mutating func read() throws(DeviceInputError) {
         try values.scan { (scanner) throws(JSONError) in try scanner.start() }
@@ -40,7 +45,7 @@ struct DeviceInputReader {
         }
         try values.scan { (scanner) throws(JSONError) in try scanner.enterObject() }
         while let field = try nextField(among: DeviceField.allCases, in: "") {
-            guard positions.updateValue(values.position, forKey: field) == nil else {
+            guard positions.add(values.position, of: field) else {
                 throw values.error("\"\(field.rawValue)\" is given twice", at: values.position)
             }
             try readValue(of: field)
@@ -52,22 +57,22 @@ struct DeviceInputReader {
     private mutating func readValue(of field: DeviceField) throws(DeviceInputError) {
         switch field {
         case .id: id = try values.id()
-        case .user, .forgetUser: texts[field] = try values.user()
-        case .registered, .at: times[field] = try values.time()
-        case .seen: times[field] = try values.day()
+        case .user, .forgetUser: _ = texts.add(try values.user(), of: field)
+        case .registered, .at: _ = times.add(try values.time(), of: field)
+        case .seen: _ = times.add(try values.day(), of: field)
         case .invalid: try readInvalid()
         case .token, .service, .environment, .kind, .since:
             var address = address
             try readAddressField(field, &address)
             self.address = address
         case .addresses: try readAddresses()
-        case .tags, .addTags, .removeTags: tags[field] = try values.tags()
-        case .zone: texts[field] = try values.zone()
-        case .lang: texts[field] = try values.language()
-        case .platform: texts[field] = try values.platform()
-        case .app, .os, .model: texts[field] = try values.version()
-        case .reachability: texts[field] = try values.reachability()
-        case .network: texts[field] = try values.network()
+        case .tags, .addTags, .removeTags: _ = tags.add(try values.tags(), of: field)
+        case .zone: _ = texts.add(try values.zone(), of: field)
+        case .lang: _ = texts.add(try values.language(), of: field)
+        case .platform: _ = texts.add(try values.platform(), of: field)
+        case .app, .os, .model: _ = texts.add(try values.version(), of: field)
+        case .reachability: _ = texts.add(try values.reachability(), of: field)
+        case .network: _ = texts.add(try values.network(), of: field)
         case .remove: try values.readTrue()
         }
     }
@@ -200,5 +205,29 @@ extension DeviceInputReader {
         }
         addresses.append(address)
         since.append(draft.since)
+    }
+}
+
+// MARK: Values
+
+/// The values of some fields of a device input.
+///
+/// An input has few fields. So a search through an array is faster than a dictionary, which hashes the fields' names.
+private struct FieldValues<Value> {
+    private var all: [(field: DeviceField, value: Value)] = []
+
+    /// The value of a field; nil if it has none.
+    subscript(field: DeviceField) -> Value? {
+        for (other, value) in all where other == field { return value }
+        return nil
+    }
+
+    /// Adds the value of a field that has none.
+    ///
+    /// - Returns: false, and changes nothing, if the field has a value.
+    mutating func add(_ value: Value, of field: DeviceField) -> Bool {
+        guard self[field] == nil else { return false }
+        all.append((field, value))
+        return true
     }
 }

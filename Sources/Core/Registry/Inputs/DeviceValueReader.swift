@@ -111,17 +111,21 @@ struct DeviceValueReader {
     /// Reads a string, which must be one of `words`.
     private mutating func word(among words: [String]) throws(DeviceInputError) -> String {
         let position = position
-        let quoted = words.map { "\"\($0)\"" }
-        let rule =
-            quoted.count == 1
-            ? quoted[0] : quoted.dropLast().joined(separator: ", ") + " or " + (quoted.last ?? "")
-        let word = try text(mustBe: rule)
+        let word = try text(mustBe: Self.rule(words))
         guard words.contains(word) else {
+            let rule = Self.rule(words)
             let nearest = NearestWord.find(word, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
             throw error(
                 "\"\(path)\" must be \(rule); this is \"\(Excerpt.of(word))\"\(nearest)", at: position)
         }
         return word
+    }
+
+    /// The phrase for a string that must be one of `words`.
+    private static func rule(_ words: [String]) -> String {
+        let quoted = words.map { "\"\($0)\"" }
+        return quoted.count == 1
+            ? quoted[0] : quoted.dropLast().joined(separator: ", ") + " or " + (quoted.last ?? "")
     }
 
     mutating func word<T: NamedDeviceWord>() throws(DeviceInputError) -> T {
@@ -134,14 +138,14 @@ struct DeviceValueReader {
 
     /// Reads a string, which `isAllowed` must accept.
     mutating func text(
-        mustBe rule: String, _ isAllowed: (String) -> Bool = { _ in true }
+        mustBe rule: @autoclosure () -> String, _ isAllowed: (String) -> Bool = { _ in true }
     ) throws(DeviceInputError) -> String {
-        guard try kind() == .string else { throw try wrong(rule) }
+        guard try kind() == .string else { throw try wrong(rule()) }
         let position = position
         let string = try scan { (scanner) throws(JSONError) in try scanner.string() }
         let text = scanner.text(string)
         guard isAllowed(text) else {
-            throw error("\"\(path)\" must be \(rule); this is \"\(Excerpt.of(text))\"", at: position)
+            throw error("\"\(path)\" must be \(rule()); this is \"\(Excerpt.of(text))\"", at: position)
         }
         return text
     }

@@ -17,18 +17,27 @@ package struct IndexEntry: Equatable, Sendable {
     package init?(bytes: [UInt8], of index: RegistryIndex, in partition: Int) {
         let size = index.placeBytes
         guard bytes.count.isMultiple(of: size) else { return nil }
-        self.init(
-            stride(from: 0, to: bytes.count, by: size).map { start in
-                let ordinal = bytes[start + size - 3..<start + size].reduce(0) { $0 << 8 | Int($1) }
-                return DevicePlace(partition: index == .id ? partition : Int(bytes[start]), ordinal: ordinal)
-            })
+        var places: [DevicePlace] = []
+        places.reserveCapacity(bytes.count / size)
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            let end = start + size
+            let ordinal = Int(bytes[end - 3]) << 16 | Int(bytes[end - 2]) << 8 | Int(bytes[end - 1])
+            places.append(
+                DevicePlace(partition: index == .id ? partition : Int(bytes[start]), ordinal: ordinal))
+        }
+        self.init(places)
     }
 
     package func bytes(of index: RegistryIndex) -> [UInt8] {
-        places.flatMap { place in
-            let ordinal = [16, 8, 0].map { UInt8(truncatingIfNeeded: place.ordinal >> $0) }
-            return index == .id ? ordinal : [UInt8(truncatingIfNeeded: place.partition)] + ordinal
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(places.count * index.placeBytes)
+        for place in places {
+            if index != .id { bytes.append(UInt8(truncatingIfNeeded: place.partition)) }
+            bytes.append(UInt8(truncatingIfNeeded: place.ordinal >> 16))
+            bytes.append(UInt8(truncatingIfNeeded: place.ordinal >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: place.ordinal))
         }
+        return bytes
     }
 
     package var isEmpty: Bool { places.isEmpty }

@@ -13,7 +13,10 @@ package struct RegistryHash: Hashable, Comparable, Sendable {
     package init(_ bytes: [UInt8]) { value = XXH64.hash(bytes, seed: 0) }
 
     /// The hash of a device id or of a user id.
-    package init(id: String) { self.init(Array(id.utf8)) }
+    package init(id: String) {
+        var id = id
+        value = id.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0), seed: 0) }
+    }
 
     /// The hash of an address.
     package init(_ address: DeviceAddress) { self.init(address.identity) }
@@ -44,7 +47,11 @@ package struct IndexField: Hashable, Comparable, Sendable {
 
     /// Six bytes, big-endian.
     package var bytes: [UInt8] {
-        (0..<6).map { UInt8(truncatingIfNeeded: value >> (40 - 8 * UInt64($0))) }
+        [
+            UInt8(truncatingIfNeeded: value >> 40), UInt8(truncatingIfNeeded: value >> 32),
+            UInt8(truncatingIfNeeded: value >> 24), UInt8(truncatingIfNeeded: value >> 16),
+            UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value),
+        ]
     }
 
     /// The bucket of the field, by linear hashing, in an index with `count` buckets.

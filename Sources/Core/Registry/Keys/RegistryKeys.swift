@@ -15,6 +15,9 @@ package struct DevicePlace: Hashable, Comparable, Sendable {
         (one.partition, one.ordinal) < (other.partition, other.ordinal)
     }
 
+    /// Hashes one number instead of two, because plans look up many places.
+    package func hash(into hasher: inout Hasher) { hasher.combine(partition << 24 ^ ordinal) }
+
     /// The largest ordinal, because index entries have three bytes for it.
     package static let largestOrdinal = 1 << 24 - 1
 }
@@ -87,9 +90,9 @@ package enum RegistryKey: Hashable, Sendable {
         case .meta: "meta"
         case .names: "names"
         case .free: "free"
-        case .records(let block): "\(Self.recordsName):\(block)"
-        case .index(let index, let bucket): "\(index.rawValue):\(bucket)"
-        case .bits(let name, let chunk): "bits:\(name):\(chunk)"
+        case .records(let block): Self.recordsName + ":" + String(block)
+        case .index(let index, let bucket): index.rawValue + ":" + String(bucket)
+        case .bits(let name, let chunk): "bits:" + String(name) + ":" + String(chunk)
         }
     }
 
@@ -117,6 +120,15 @@ package enum RegistryIndex: String, CaseIterable, Sendable {
     case token
     /// User ids. An entry is a list of partition (one byte) and ordinal (three bytes).
     case user
+
+    /// The place of the index in ``allCases``.
+    var number: Int {
+        switch self {
+        case .id: 0
+        case .token: 1
+        case .user: 2
+        }
+    }
 
     /// The field of `meta` with the number of entries.
     package var entriesField: String { "\(rawValue)_entries" }

@@ -22,6 +22,9 @@ struct InputApplication {
         (self.seen, self.keys, self.now) = (seen, keys, now)
     }
 
+    /// Makes room for as many new devices.
+    mutating func reserve(_ count: Int) { devices.reserve(count) }
+
     mutating func apply(_ input: DeviceInput) -> DeviceResult {
         do throws(DeviceRefusal) {
             switch input {
@@ -41,34 +44,27 @@ struct InputApplication {
 
     private mutating func set(_ fields: DeviceFields) throws(DeviceRefusal) {
         if let field = DeviceLimits.fault(in: fields) { throw .limit(field: field) }
-        let id = EntryKey(.id, RegistryHash(id: fields.id), keys)
-        try checkReadable(id)
         let known = devices.place(ofDevice: fields.id)
         let old = known.flatMap { devices.current[$0] }
         let record = DeviceRecord(fields, replacing: old, now: now)
-        try checkRoom(id, for: known, most: DeviceLimits.collisions, .tooManyCollisions(.id))
-        for address in record.addresses {
-            let key = EntryKey(.token, RegistryHash(address.address), keys)
-            try checkReadable(key)
-            try checkRoom(key, for: known, most: DeviceLimits.collisions, .tooManyCollisions(.token))
+        let keys = EntryKey.entries(of: record, keys)
+        for key in keys {
+            // An unreadable record of the same user does not matter, because it is the record of another device.
+            if key.index != .user { try checkReadable(key) }
+            try checkRoom(key, for: known, record)
         }
-        if let user = fields.user {
-            let key = EntryKey(.user, RegistryHash(id: user), keys)
-            try checkRoom(key, for: known, most: DeviceLimits.devicesOfUser, .tooManyDevices(user: user))
-        }
-        try addNames(of: record, in: id.partition)
+        let partition = keys[0].partition
+        let numbers = try addNames(of: record, in: partition)
         let place: DevicePlace
         if let known {
             place = known
         } else {
-            guard let ordinal = ordinals[id.partition].take() else { throw .partitionFull }
-            place = DevicePlace(partition: id.partition, ordinal: ordinal)
+            guard let ordinal = ordinals[partition].take() else { throw .partitionFull }
+            place = DevicePlace(partition: partition, ordinal: ordinal)
         }
         for address in record.addresses { devices.leave(address.address, except: place) { _ in true } }
-        for key in EntryKey.entries(of: record, keys) where !(places(in: key).contains(place)) {
-            added[key, default: []].append(place)
-        }
-        devices.set(record, at: place)
+        for key in keys where !(places(in: key).contains(place)) { added[key, default: []].append(place) }
+        devices.set(record, at: place, numbers: numbers)
     }
 
     private mutating func change(
@@ -82,8 +78,8 @@ struct InputApplication {
         }
         record.change(addTags: addTags, removeTags: removeTags)
         guard record.tags.count <= DeviceLimits.tags else { throw .tooManyTags }
-        try addNames(of: record, in: place.partition)
-        devices.set(record, at: place)
+        let numbers = try addNames(of: record, in: place.partition)
+        devices.set(record, at: place, numbers: numbers)
     }
 
     private mutating func remove(_ id: String, seenUntil day: Int?) throws(DeviceRefusal) {
@@ -99,10 +95,16 @@ struct InputApplication {
         for place in devices.places(ofUser: user) { devices.remove(at: place) }
     }
 
-    private mutating func addNames(of record: DeviceRecord, in partition: Int) throws(DeviceRefusal) {
-        if let name = names[partition].add(all: record.attributes(seen[partition])) {
-            throw .tooManyNames(name)
-        }
+    /// Adds the names of the record's attributes to the dictionary.
+    ///
+    /// - Returns: the numbers of the attributes, in their order.
+    private mutating func addNames(
+        of record: DeviceRecord, in partition: Int
+    ) throws(DeviceRefusal) -> [Int]? {
+        let attributes = record.attributes(seen[partition])
+        if let numbers = names[partition].numbers(of: attributes) { return numbers }
+        if let name = names[partition].add(all: attributes) { throw .tooManyNames(name) }
+        return names[partition].numbers(of: attributes)
     }
 
     /// Refuses the input if the entry points to an unreadable record, because this may be the record of the device that
@@ -112,16 +114,22 @@ struct InputApplication {
         if let place = places.first(where: devices.unreadable.contains) { throw .unreadableRecord(place) }
     }
 
-    /// Checks that the entry has fewer than `most` places, or that `place` is one of these places.
+    /// Checks that the entry has room for one more place, or that `place` is one of its places.
     private func checkRoom(
-        _ key: EntryKey, for place: DevicePlace?, most: Int, _ refusal: DeviceRefusal
+        _ key: EntryKey, for place: DevicePlace?, _ record: DeviceRecord
     ) throws(DeviceRefusal) {
         let places = places(in: key)
+        let most = key.index == .user ? DeviceLimits.devicesOfUser : DeviceLimits.collisions
         guard places.count >= most else { return }
-        guard let place, places.contains(place) else { throw refusal }
+        guard let place, places.contains(place) else {
+            throw key.index == .user
+                ? .tooManyDevices(user: record.user ?? "") : .tooManyCollisions(key.index)
+        }
     }
 
     private func places(in key: EntryKey) -> [DevicePlace] {
-        (entries[key]?.read.places ?? []) + added[key, default: []]
+        let read = entries[key]?.read.places ?? []
+        guard let added = added[key] else { return read }
+        return read + added
     }
 }

@@ -33,14 +33,14 @@ struct InputReads {
     }
 
     private var namedEntries: [PlannedRead] {
-        var named = finding
+        var named = Array(finding)
         for input in inputs {
             switch input {
             case .set(let fields):
-                named.insert(EntryKey(.id, RegistryHash(id: fields.id), keys))
-                if let user = fields.user { named.insert(EntryKey(.user, RegistryHash(id: user), keys)) }
+                named.append(EntryKey(.id, RegistryHash(id: fields.id), keys))
+                if let user = fields.user { named.append(EntryKey(.user, RegistryHash(id: user), keys)) }
             case .change(let id, _, _), .remove(let id, _):
-                named.insert(EntryKey(.id, RegistryHash(id: id), keys))
+                named.append(EntryKey(.id, RegistryHash(id: id), keys))
             case .forget, .invalidate: break
             }
         }
@@ -48,6 +48,7 @@ struct InputReads {
     }
 
     private func freeOrdinals(below reusableBefore: Int64) -> [PlannedRead] {
+        guard before.contains(where: { $0.next > $0.devices }) else { return [] }
         var wanted: [Int: Int] = [:]
         for case .set(let fields) in inputs { wanted[keys.partition(ofDevice: fields.id), default: 0] += 1 }
         return wanted.sorted { $0.key < $1.key }.compactMap { partition, count in

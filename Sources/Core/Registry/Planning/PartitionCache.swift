@@ -10,8 +10,9 @@ package struct PartitionCache: Equatable, Sendable {
     package internal(set) var devices: Int
     package internal(set) var names: AttributeNames
     package internal(set) var seen: SeenBitmaps
-    private var entries: [RegistryIndex: Int] = [:]
-    private var buckets: [RegistryIndex: Int] = [:]
+    private var id = IndexSize()
+    private var token = IndexSize()
+    private var user = IndexSize()
 
     /// - Parameters:
     ///   - meta: the fields of the hash `meta`. Missing or invalid numbers count as 0.
@@ -26,25 +27,42 @@ package struct PartitionCache: Equatable, Sendable {
             firstDay: number(SeenBitmaps.firstDayField), keptDay: number(SeenBitmaps.keptDayField),
             folded: Int64(number(SeenBitmaps.foldedField)))
         for index in RegistryIndex.allCases {
-            entries[index] = number(index.entriesField)
-            buckets[index] = max(1, number(index.bucketsField))
+            self[index] = IndexSize(
+                entries: number(index.entriesField), buckets: max(1, number(index.bucketsField)))
+        }
+    }
+
+    private subscript(index: RegistryIndex) -> IndexSize {
+        get {
+            switch index {
+            case .id: id
+            case .token: token
+            case .user: user
+            }
+        }
+        set {
+            switch index {
+            case .id: id = newValue
+            case .token: token = newValue
+            case .user: user = newValue
+            }
         }
     }
 
     /// The number of hashes that can have records.
     package var blocks: Int { (next + RegistryKey.blockSize - 1) / RegistryKey.blockSize }
 
-    package func entries(of index: RegistryIndex) -> Int { entries[index, default: 0] }
-    package func buckets(of index: RegistryIndex) -> Int { buckets[index, default: 1] }
+    package func entries(of index: RegistryIndex) -> Int { self[index].entries }
+    package func buckets(of index: RegistryIndex) -> Int { self[index].buckets }
 
     /// Notes that Redis has raised the partition's version without other changes.
     package mutating func countVersion() { version += 1 }
 
     mutating func add(entries count: Int, to index: RegistryIndex) {
-        entries[index] = max(0, entries(of: index) + count)
+        self[index].entries = max(0, entries(of: index) + count)
     }
 
-    mutating func setBuckets(_ count: Int, of index: RegistryIndex) { buckets[index] = count }
+    mutating func setBuckets(_ count: Int, of index: RegistryIndex) { self[index].buckets = count }
 
     /// The change that writes the counts which differ from `old`; nil if all counts are equal. The script writes the version.
     func metaChange(since old: PartitionCache) -> PartitionChange? {
@@ -63,4 +81,10 @@ package struct PartitionCache: Equatable, Sendable {
         }
         return words.isEmpty ? nil : PartitionChange(.setFields, RegistryKey.meta.suffix, words)
     }
+}
+
+/// The numbers of entries and of buckets of one index of a partition.
+private struct IndexSize: Equatable, Sendable {
+    var entries = 0
+    var buckets = 1
 }

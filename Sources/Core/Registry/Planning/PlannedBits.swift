@@ -10,6 +10,9 @@ struct BitsKey: Hashable, Comparable {
     var key: RegistryKey { .bits(name: name, chunk: chunk) }
 
     static func < (one: Self, other: Self) -> Bool { (one.name, one.chunk) < (other.name, other.chunk) }
+
+    /// Hashes one number instead of two, because plans look up many bitmaps.
+    func hash(into hasher: inout Hasher) { hasher.combine(name << 8 ^ chunk) }
 }
 
 /// The changes of one bitmap in the steps of a plan.
@@ -25,8 +28,10 @@ struct PlannedBits {
         let isNew: Bool
     }
 
-    /// The changes of each step, in the order of the steps.
-    private var changes: [PlanStep: [Change]] = [:]
+    /// The changes of the step `leave`.
+    private var left: [Change] = []
+    /// The changes of the step `register`.
+    private var registered: [Change] = []
     private var length = 0
     /// The content, if it was read or written.
     private var content: OrdinalChunk?
@@ -36,7 +41,21 @@ struct PlannedBits {
 
     private static let denseLength = OrdinalChunk.size / 8
 
-    mutating func add(_ change: Change, in step: PlanStep) { changes[step, default: []].append(change) }
+    mutating func add(_ change: Change, in step: PlanStep) {
+        switch step {
+        case .leave: left.append(change)
+        case .register: registered.append(change)
+        case .point: preconditionFailure("the step point changes no bitmap")
+        }
+    }
+
+    private func changes(of step: PlanStep) -> [Change] {
+        switch step {
+        case .leave: left
+        case .register: registered
+        case .point: []
+        }
+    }
 
     mutating func setLength(_ length: Int) {
         self.length = length
@@ -52,14 +71,17 @@ struct PlannedBits {
     /// Whether the content must be read before the changes can be written.
     var needsContent: Bool {
         guard length > 0, length != Self.denseLength, !isSkipped else { return false }
-        let all = changes.values.joined()
-        return all.contains { !$0.isSet || !$0.isNew } || length / 2 + all.count > OrdinalChunk.sparseLimit
+        func mustRead(_ changes: [Change]) -> Bool { changes.contains { !$0.isSet || !$0.isNew } }
+        return mustRead(left) || mustRead(registered)
+            || length / 2 + left.count + registered.count > OrdinalChunk.sparseLimit
     }
 
     /// The commands that carry out the changes of a step; empty if there are none. Call this method once for each step,
     /// in the order of the steps.
-    mutating func write(_ step: PlanStep, _ key: String) -> [PartitionChange] {
-        guard let changes = changes[step], !isSkipped else { return [] }
+    mutating func write(_ step: PlanStep, _ key: RegistryKey) -> [PartitionChange] {
+        let changes = changes(of: step)
+        guard !changes.isEmpty, !isSkipped else { return [] }
+        let key = key.suffix
         if length == Self.denseLength { return writeDense(changes, key) }
         if content == nil, length == 0 { content = OrdinalChunk() }
         if var chunk = content {

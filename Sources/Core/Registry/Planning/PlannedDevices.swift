@@ -6,6 +6,8 @@ struct PlannedDevices {
     private(set) var read: [DevicePlace: DeviceRecord] = [:]
     /// The records after the inputs so far.
     private(set) var current: [DevicePlace: DeviceRecord] = [:]
+    /// The numbers of the attributes of some records in ``current``, in the order of the attributes.
+    private(set) var numbers: [DevicePlace: [Int]] = [:]
     /// The places that were read, with or without a record.
     private(set) var known: Set<DevicePlace> = []
     /// The places whose records cannot be read.
@@ -29,10 +31,21 @@ struct PlannedDevices {
         set(record, at: place)
     }
 
+    /// Makes room for as many more devices.
+    mutating func reserve(_ count: Int) {
+        current.reserveCapacity(current.count + count)
+        numbers.reserveCapacity(count)
+        byID.reserveCapacity(byID.count + count)
+        byAddress.reserveCapacity(byAddress.count + count)
+    }
+
     /// Writes a new record, or replaces the record at the place.
-    mutating func set(_ record: DeviceRecord, at place: DevicePlace) {
+    ///
+    /// - Parameter numbers: the numbers of the record's attributes, in their order, if they are known.
+    mutating func set(_ record: DeviceRecord, at place: DevicePlace, numbers: [Int]? = nil) {
         remove(at: place)
         current[place] = record
+        self.numbers[place] = numbers
         byID[Array(record.id.utf8)] = place
         for address in record.addresses { byAddress[address.address.identity, default: []].append(place) }
         if let user = record.user { byUser[Array(user.utf8), default: []].insert(place) }
@@ -40,6 +53,7 @@ struct PlannedDevices {
 
     mutating func remove(at place: DevicePlace) {
         guard let record = current.removeValue(forKey: place) else { return }
+        numbers[place] = nil
         let id = Array(record.id.utf8)
         if byID[id] == place { byID[id] = nil }
         for address in record.addresses { byAddress[address.address.identity]?.removeAll { $0 == place } }
@@ -70,9 +84,20 @@ struct PlannedDevices {
 
     /// The records that the inputs created, changed or removed, in the order of their places.
     var changes: [RecordChange] {
-        Set(read.keys).union(current.keys).filter { read[$0] != current[$0] }.sorted().map {
-            RecordChange(place: $0, read: read[$0], left: left(at: $0), final: current[$0])
+        var changes: [RecordChange] = []
+        for (place, record) in current {
+            let old = read[place]
+            if old != record {
+                changes.append(
+                    RecordChange(
+                        place: place, read: old, left: left(at: place), final: record,
+                        finalNumbers: numbers[place]))
+            }
         }
+        for (place, old) in read where current[place] == nil {
+            changes.append(RecordChange(place: place, read: old, left: left(at: place), final: nil))
+        }
+        return changes.sorted { $0.place < $1.place }
     }
 
     /// The record as it was read, without the addresses that other devices have after the inputs.
@@ -94,4 +119,6 @@ struct RecordChange {
     let read: DeviceRecord?
     let left: DeviceRecord?
     let final: DeviceRecord?
+    /// The numbers of the attributes of ``final``, in their order; nil if they are unknown.
+    var finalNumbers: [Int]?
 }

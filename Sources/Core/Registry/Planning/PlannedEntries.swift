@@ -10,6 +10,9 @@ struct EntryKey: Hashable {
         )
     }
 
+    /// Hashes only the field, because plans look up many entries. Entries of different indexes rarely have equal fields.
+    func hash(into hasher: inout Hasher) { hasher.combine(field) }
+
     /// The entries that point to a device with this record.
     static func entries(of record: DeviceRecord, _ keys: RegistryKeys) -> [EntryKey] {
         var entries = [EntryKey(.id, RegistryHash(id: record.id), keys)]
@@ -47,26 +50,35 @@ struct PlannedEntries {
     ///   places until the records are written. If the process ends before the records are written, the repeated inputs
     ///   must find the devices again.
     mutating func plan(_ devices: PlannedDevices, kept: Set<EntryKey>, _ keys: RegistryKeys) {
-        var wanted: [DevicePlace: Set<EntryKey>] = [:]
-        for place in devices.known.union(devices.current.keys) {
-            let new = devices.current[place].map { Set(EntryKey.entries(of: $0, keys)) } ?? []
+        // The entries of each device that was read, after the inputs.
+        var wanted: [DevicePlace: [EntryKey]] = [:]
+        for place in devices.known {
+            let new = devices.current[place].map { EntryKey.entries(of: $0, keys) } ?? []
             wanted[place] = new
             let old = devices.read[place].map { EntryKey.entries(of: $0, keys) } ?? []
             for key in old where !new.contains(key) {
                 all[key]?.final.remove(place)
                 if !kept.contains(key) { all[key]?.left.remove(place) }
             }
-            for key in new where !(all[key]?.final.places.contains(place) ?? true) {
-                all[key]?.final.insert(place)
-            }
+            for key in new { insert(place, in: key) }
+        }
+        for (place, record) in devices.current where wanted[place] == nil {
+            for key in EntryKey.entries(of: record, keys) { insert(place, in: key) }
         }
         // Remove each place whose record was read and does not belong to the entry. An earlier crash left the place in
         // the entry.
-        for (key, entry) in all {
-            for place in entry.final.places where !devices.unreadable.contains(place) {
+        for at in all.values.indices {
+            let key = all.keys[at]
+            for place in all.values[at].read.places where !devices.unreadable.contains(place) {
                 guard let keys = wanted[place], !keys.contains(key) else { continue }
-                all[key]?.final.remove(place)
+                all.values[at].final.remove(place)
             }
         }
+    }
+
+    /// Adds the place to the final entry, if the entry was read and does not have the place.
+    private mutating func insert(_ place: DevicePlace, in key: EntryKey) {
+        guard let at = all.index(forKey: key), !all.values[at].final.places.contains(place) else { return }
+        all.values[at].final.insert(place)
     }
 }

@@ -2,8 +2,11 @@ import StoreProtocol
 
 /// The changes of one index of one partition, with the division of buckets.
 struct PlannedIndex {
+    typealias Entry = (field: IndexField, entry: PlannedEntry)
+
     let index: RegistryIndex
-    private let entries: [IndexField: PlannedEntry]
+    /// The entries that the plan read, in the order of their fields.
+    private let entries: [Entry]
     /// The number of buckets before the plan.
     private let buckets: Int
     /// The number of buckets after the plan.
@@ -11,13 +14,13 @@ struct PlannedIndex {
     /// The entries of the buckets that are divided, as they were read.
     private var divided: [IndexField: [UInt8]] = [:]
 
-    /// - Parameter entries: the entries that the plan read.
+    /// - Parameter entries: the entries that the plan read, in any order, each field once.
     init(
-        _ index: RegistryIndex, _ entries: [IndexField: PlannedEntry], _ cache: PartitionCache,
-        bucketEntries mean: Int
+        _ index: RegistryIndex, _ entries: [Entry], _ cache: PartitionCache, bucketEntries mean: Int
     ) {
-        (self.index, self.entries, buckets) = (index, entries, cache.buckets(of: index))
-        let added = entries.values.reduce(0) { $0 + $1.added(from: \.read, to: \.final) }
+        (self.index, buckets) = (index, cache.buckets(of: index))
+        self.entries = entries.sorted { $0.field < $1.field }
+        let added = entries.reduce(0) { $0 + Self.added(from: $1.entry.read, to: $1.entry.final) }
         let wanted = (cache.entries(of: index) + added + mean - 1) / mean
         // A plan adds at most as many buckets as entries, even if the stored count of entries is wrong.
         bucketsAfter = max(buckets, min(wanted, buckets + max(0, added)))
@@ -42,11 +45,10 @@ struct PlannedIndex {
         var written: [Int: [[UInt8]]] = [:]
         var removed: [Int: [[UInt8]]] = [:]
         let isLast = divides(in: step)
-        let (old, new) = Self.parts(of: step, index)
         var added = 0
-        for (field, entry) in entries.sorted(by: { $0.key < $1.key }) {
-            let (before, after) = (entry[keyPath: old], entry[keyPath: new])
-            added += entry.added(from: old, to: new)
+        for (field, entry) in entries {
+            guard let (before, after) = states(of: entry, step) else { return ([], 0) }
+            added += Self.added(from: before, to: after)
             let place = field.bucket(of: buckets)
             let target = isLast ? field.bucket(of: bucketsAfter) : place
             guard before != after || place != target else { continue }
@@ -62,7 +64,9 @@ struct PlannedIndex {
     /// Moves the entries of divided buckets to their new buckets, except entries that the plan changes, which
     /// ``write(_:)`` moves.
     private func moveDivided(_ written: inout [Int: [[UInt8]]], _ removed: inout [Int: [[UInt8]]]) {
-        for (field, value) in divided.sorted(by: { $0.key < $1.key }) where entries[field] == nil {
+        guard !divided.isEmpty else { return }
+        let planned = Set(entries.map(\.field))
+        for (field, value) in divided.sorted(by: { $0.key < $1.key }) where !planned.contains(field) {
             let (place, target) = (field.bucket(of: buckets), field.bucket(of: bucketsAfter))
             guard place != target else { continue }
             removed[place, default: []].append(field.bytes)
@@ -85,26 +89,22 @@ struct PlannedIndex {
     /// The step that adds entries to the index. Only this step divides buckets.
     private static func lastStep(of index: RegistryIndex) -> PlanStep { index == .id ? .register : .point }
 
-    /// The states of an entry before and after a step. The index by id changes only in the step `register`, together
-    /// with the records.
-    private static func parts(
-        of step: PlanStep, _ index: RegistryIndex
-    ) -> (KeyPath<PlannedEntry, IndexEntry>, KeyPath<PlannedEntry, IndexEntry>) {
+    /// The states of an entry before and after a step; nil if the index does not change in this step. The index by id
+    /// changes only in the step `register`, together with the records.
+    private func states(
+        of entry: PlannedEntry, _ step: PlanStep
+    ) -> (before: IndexEntry, after: IndexEntry)? {
         switch (index, step) {
-        case (.id, .register): (\.read, \.final)
-        case (.id, _): (\.read, \.read)
-        case (_, .leave): (\.read, \.left)
-        case (_, .register): (\.left, \.left)
-        case (_, .point): (\.left, \.final)
+        case (.id, .register): (entry.read, entry.final)
+        case (.id, _): nil
+        case (_, .leave): (entry.read, entry.left)
+        case (_, .register): nil
+        case (_, .point): (entry.left, entry.final)
         }
     }
-}
 
-extension PlannedEntry {
     /// 1 if the entry exists only after the change, -1 if it exists only before, else 0.
-    fileprivate func added(
-        from old: KeyPath<PlannedEntry, IndexEntry>, to new: KeyPath<PlannedEntry, IndexEntry>
-    ) -> Int {
-        (self[keyPath: new].isEmpty ? 0 : 1) - (self[keyPath: old].isEmpty ? 0 : 1)
+    private static func added(from old: IndexEntry, to new: IndexEntry) -> Int {
+        (new.isEmpty ? 0 : 1) - (old.isEmpty ? 0 : 1)
     }
 }

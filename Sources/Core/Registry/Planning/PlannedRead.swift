@@ -3,9 +3,10 @@ struct PartitionIndex: Hashable, Comparable {
     let partition: Int
     let index: RegistryIndex
 
-    static func < (one: Self, other: Self) -> Bool {
-        (one.partition, one.index.rawValue) < (other.partition, other.index.rawValue)
-    }
+    /// The number of the index among the indexes of all partitions.
+    var number: Int { partition * RegistryIndex.allCases.count + index.number }
+
+    static func < (one: Self, other: Self) -> Bool { one.number < other.number }
 }
 
 /// A read, and where its reply belongs in the plan.
@@ -26,23 +27,32 @@ struct PlannedRead {
     init(_ purpose: Purpose, _ read: RegistryRead) { (self.purpose, self.read) = (purpose, read) }
 
     /// Reads of index entries: one read for each bucket that contains at least one of the entries.
-    static func entries(_ keys: Set<EntryKey>, _ partitions: [PartitionCache]) -> [PlannedRead] {
-        var buckets: [PartitionIndex: [Int: [EntryKey]]] = [:]
-        for key in keys {
-            let bucket = key.field.bucket(of: partitions[key.partition].buckets(of: key.index))
-            buckets[PartitionIndex(partition: key.partition, index: key.index), default: [:]][
-                bucket, default: []
-            ].append(key)
+    ///
+    /// - Parameter keys: the entries, in any order. An entry may occur several times.
+    static func entries(_ keys: [EntryKey], _ partitions: [PartitionCache]) -> [PlannedRead] {
+        var found = keys.map { key in
+            (
+                key: key, index: PartitionIndex(partition: key.partition, index: key.index).number,
+                bucket: key.field.bucket(of: partitions[key.partition].buckets(of: key.index))
+            )
         }
-        return buckets.sorted { $0.key < $1.key }.flatMap { place, buckets in
-            buckets.sorted { $0.key < $1.key }.map { bucket, keys in
-                let keys = keys.sorted { $0.field < $1.field }
-                let read = RegistryRead(
-                    partition: place.partition, key: .index(place.index, bucket: bucket),
-                    part: .fields(keys.map(\.field.bytes)))
-                return PlannedRead(.entries(keys), read)
+        found.sort { ($0.index, $0.bucket, $0.key.field) < ($1.index, $1.bucket, $1.key.field) }
+        var reads: [PlannedRead] = []
+        var start = 0
+        while start < found.count {
+            let (key, index, bucket) = found[start]
+            var keys = [key]
+            start += 1
+            while start < found.count, found[start].index == index, found[start].bucket == bucket {
+                if keys.last != found[start].key { keys.append(found[start].key) }
+                start += 1
             }
+            let read = RegistryRead(
+                partition: key.partition, key: .index(key.index, bucket: bucket),
+                part: .fields(keys.map(\.field.bytes)))
+            reads.append(PlannedRead(.entries(keys), read))
         }
+        return reads
     }
 
     /// Reads of records: one read for each hash that contains at least one of the records.

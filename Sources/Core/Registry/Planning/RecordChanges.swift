@@ -20,7 +20,8 @@ struct RecordChanges {
             let block = record.place.ordinal / RegistryKey.blockSize
             let field = Array(RegistryKey.recordField(of: record.place.ordinal).utf8)
             if let new {
-                guard let bytes = new.bytes(names: names) else {
+                let known = step == .register ? record.finalNumbers : nil
+                guard let bytes = known.map(new.bytes) ?? new.bytes(names: names) else {
                     preconditionFailure("the plan did not add all names of a record")
                 }
                 written[block, default: []] += [field, bytes]
@@ -40,8 +41,12 @@ struct RecordChanges {
     }
 
     private mutating func writeFree(_ records: [RecordChange], _ ordinals: PlannedOrdinals, now: Int64) {
-        let used = Set(records.filter { $0.final != nil }.map(\.place.ordinal))
         let removed = records.filter { $0.final == nil }.map(\.place.ordinal)
+        let usedNew = records.count { $0.final != nil && ordinals.isNew($0.place.ordinal) }
+        guard !removed.isEmpty || !ordinals.reused.isEmpty || usedNew < ordinals.next - ordinals.first else {
+            return
+        }
+        let used = Set(records.filter { $0.final != nil }.map(\.place.ordinal))
         let unused = (ordinals.first..<ordinals.next).filter { !used.contains($0) }
         changes += PartitionChange.split(
             .addMembers, RegistryKey.free.suffix,

@@ -20,9 +20,9 @@ package struct RegistryPlan {
     private var entries = PlannedEntries()
     private var ordinals: [PlannedOrdinals]
     private var indexes = PlannedIndexes()
-    private var bitmaps = PlannedBitmaps()
-    /// The records that change, by partition.
-    private var records: [Int: [RecordChange]] = [:]
+    private var bitmaps: PlannedBitmaps
+    /// The records that change, for each partition.
+    private var records: [[RecordChange]]
     private var names: [AttributeNames]
     /// The index entries by which the inputs find devices that they do not name: the devices of forgotten users, and
     /// the former devices of registered and of invalid addresses.
@@ -46,6 +46,8 @@ package struct RegistryPlan {
         (before, after) = (partitions, partitions)
         ordinals = partitions.map { PlannedOrdinals(next: $0.next) }
         names = partitions.map(\.names)
+        bitmaps = PlannedBitmaps(partitions: keys.count)
+        records = keys.allPartitions.map { _ in [] }
         finding = Set(
             inputs.flatMap { input -> [EntryKey] in
                 switch input {
@@ -105,7 +107,7 @@ extension RegistryPlan {
         case .named: break
         case .records:
             applyInputs()
-            records = Dictionary(grouping: devices.changes, by: \.place.partition)
+            for change in devices.changes { records[change.place.partition].append(change) }
         case .released:
             entries.plan(devices, kept: finding, keys)
             indexes = PlannedIndexes(entries, before, keys)
@@ -149,21 +151,21 @@ extension RegistryPlan {
 extension RegistryPlan {
     private var namedRecords: [PlannedRead] {
         var places: Set<DevicePlace> = []
-        for (key, entry) in entries.all where key.index == .id || finding.contains(key) {
-            places.formUnion(entry.read.places)
+        for (key, entry) in entries.all where !entry.read.isEmpty {
+            if key.index == .id || finding.contains(key) { places.formUnion(entry.read.places) }
         }
         return PlannedRead.records(places)
     }
 
     /// The entries that a changed device has before the inputs and not after them, except entries that are already
     /// read.
-    private var releasedEntries: Set<EntryKey> {
-        var released: Set<EntryKey> = []
-        for change in records.values.joined() {
+    private var releasedEntries: [EntryKey] {
+        var released: [EntryKey] = []
+        for change in records.joined() {
             guard let old = change.read else { continue }
             let new = change.final.map { EntryKey.entries(of: $0, keys) } ?? []
             for key in EntryKey.entries(of: old, keys) where entries[key] == nil && !new.contains(key) {
-                released.insert(key)
+                released.append(key)
             }
         }
         return released
@@ -177,24 +179,28 @@ extension RegistryPlan {
         var application = InputApplication(
             devices, entries, names: names, seen: before.map(\.seen), ordinals: ordinals, keys: keys, now: now
         )
+        application.reserve(inputs.count)
         results = inputs.map { application.apply($0) }
         (devices, names, ordinals) = (application.devices, application.names, application.ordinals)
     }
 
     private mutating func planBits() {
-        for change in records.values.joined() {
+        for change in records.joined() {
             let place = change.place
             let isNew = ordinals[place.partition].isNew(place.ordinal)
             let read = numbers(change.read, place)
             let left = change.left == change.read ? read : numbers(change.left, place)
             bitmaps.change(place, isNew: isNew, from: read, to: left, in: .leave)
-            bitmaps.change(place, isNew: isNew, from: left, to: numbers(change.final, place), in: .register)
+            let final = change.finalNumbers ?? numbers(change.final, place)
+            bitmaps.change(place, isNew: isNew, from: left, to: final, in: .register)
         }
     }
 
-    private func numbers(_ record: DeviceRecord?, _ place: DevicePlace) -> Set<Int> {
-        let attributes = record?.attributes(before[place.partition].seen) ?? []
-        return Set(attributes.compactMap { names[place.partition].number(of: $0) })
+    private func numbers(_ record: DeviceRecord?, _ place: DevicePlace) -> [Int] {
+        guard let record else { return [] }
+        return record.attributes(before[place.partition].seen).compactMap {
+            names[place.partition].number(of: $0)
+        }
     }
 
     private mutating func writeSteps() {
@@ -213,7 +219,7 @@ extension RegistryPlan {
             new.next = ordinals[partition].next
         }
         let records = RecordChanges(
-            self.records[partition] ?? [], step, names[partition], ordinals[partition], now: now)
+            self.records[partition], step, names[partition], ordinals[partition], now: now)
         changes += records.changes
         new.devices = max(0, new.devices + records.added)
         changes += indexes.write(step, partition, &new)

@@ -12,7 +12,7 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
 
     /// The name that a term of a segment asks for.
     package init(_ attribute: SegmentTerm.Attribute, _ value: String) {
-        text = "\(attribute.rawValue):\(value)"
+        text = attribute.rawValue + ":" + value
     }
 
     /// The name of the attribute of all devices that can get pushes.
@@ -30,13 +30,16 @@ package struct AttributeName: Hashable, Sendable, CustomStringConvertible {
     package static func service(_ service: DeviceAddress.Service) -> Self { Self(.service, service.name) }
 
     package static func environment(_ environment: DeviceAddress.Environment) -> Self {
-        Self(.environment, environment.name)
+        environment == .production ? production : sandbox
     }
+
+    private static let production = Self(.environment, DeviceAddress.Environment.production.name)
+    private static let sandbox = Self(.environment, DeviceAddress.Environment.sandbox.name)
 
     /// The name of the attribute of all devices that were last seen on this day.
     ///
     /// - Parameter day: a number of days since 1970 in UTC.
-    package static func seen(day: Int) -> Self { Self(text: "seen:\(day)") }
+    package static func seen(day: Int) -> Self { Self(text: "seen:" + String(day)) }
 
     /// The name of the attribute of all devices that were last seen in this week.
     package static func seen(week: SeenWeek) -> Self { Self(text: "seen:\(week.value)") }

@@ -33,6 +33,17 @@ package struct AttributeNames: Equatable, Sendable {
     package func number(of name: AttributeName) -> Int? { numbers[name] }
     package func name(of number: Int) -> AttributeName? { names[number] }
 
+    /// The numbers of names, in their order; nil if a name has no number.
+    package func numbers(of names: some Collection<AttributeName>) -> [Int]? {
+        var found: [Int] = []
+        found.reserveCapacity(names.count)
+        for name in names {
+            guard let number = numbers[name] else { return nil }
+            found.append(number)
+        }
+        return found
+    }
+
     /// The number of the name, which is added if it is new; nil if the dictionary is full.
     package mutating func add(_ name: AttributeName) -> Int? {
         if let number = numbers[name] { return number }

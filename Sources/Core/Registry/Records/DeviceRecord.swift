@@ -52,22 +52,23 @@ package struct DeviceRecord: Equatable, Sendable {
     package private(set) var addresses: [Address]
     /// In ascending order, each tag once.
     package private(set) var tags: [String]
-    private var details: [Detail: String]
+    /// In the order of ``Detail``, each detail once.
+    private let details: [DetailValue]
     /// When the device was first registered, in Unix seconds.
     package let registered: Int64
     /// The day of the last registration, as a number of days since 1970 in UTC.
     package let lastSeenDay: Int
 
-    package var zone: String? { details[.zone] }
-    package var lang: String? { details[.lang] }
-    package var platform: String? { details[.platform] }
-    package var app: String? { details[.app] }
-    package var os: String? { details[.os] }
-    package var model: String? { details[.model] }
-    package var reachability: String? { details[.reachability] }
-    package var network: String? { details[.network] }
+    package var zone: String? { self[.zone] }
+    package var lang: String? { self[.lang] }
+    package var platform: String? { self[.platform] }
+    package var app: String? { self[.app] }
+    package var os: String? { self[.os] }
+    package var model: String? { self[.model] }
+    package var reachability: String? { self[.reachability] }
+    package var network: String? { self[.network] }
 
-    package subscript(detail: Detail) -> String? { details[detail] }
+    package subscript(detail: Detail) -> String? { details.first { $0.detail == detail }?.value }
 
     /// Times before 1970 become 1970. If an address has an earlier time than the device, the address gets the time of
     /// the device's registration.
@@ -75,10 +76,21 @@ package struct DeviceRecord: Equatable, Sendable {
         id: String, user: String?, addresses: [Address], tags: some Sequence<String>,
         details: [Detail: String], registered: Int64, lastSeenDay: Int
     ) {
+        self.init(
+            id: id, user: user, addresses: addresses, tags: Array(tags),
+            details: Detail.allCases.compactMap { detail in
+                details[detail].map { DetailValue(detail: detail, value: $0) }
+            }, registered: registered, lastSeenDay: lastSeenDay)
+    }
+
+    private init(
+        id: String, user: String?, addresses: [Address], tags: [String], details: [DetailValue],
+        registered: Int64, lastSeenDay: Int
+    ) {
         (self.id, self.user, self.details) = (id, user, details)
         (self.registered, self.lastSeenDay) = (max(0, registered), max(0, lastSeenDay))
         self.addresses = addresses.map { Address($0.address, since: max($0.since, 0, registered)) }
-        self.tags = Set(tags).sorted()
+        self.tags = tags.count > 1 ? Set(tags).sorted() : tags
     }
 
     /// The record that a registration creates or replaces.
@@ -97,15 +109,9 @@ package struct DeviceRecord: Equatable, Sendable {
             let kept = times.map { min(since?[index] ?? $0.registered, now) }
             addresses.append(Address(address, since: kept ?? Address.since(known?.since, now: now)))
         }
-        var details: [Detail: String] = [:]
-        details[.zone] = fields.zone
-        details[.lang] = fields.lang
-        details[.platform] = fields.platform
-        details[.app] = fields.app
-        details[.os] = fields.os
-        details[.model] = fields.model
-        details[.reachability] = fields.reachability
-        details[.network] = fields.network
+        let details = Detail.allCases.compactMap { detail in
+            fields[detail].map { DetailValue(detail: detail, value: $0) }
+        }
         self.init(
             id: fields.id, user: fields.user, addresses: addresses, tags: fields.tags, details: details,
             registered: times.map { min($0.registered, now) } ?? old?.registered ?? now,
@@ -145,23 +151,55 @@ package struct DeviceRecord: Equatable, Sendable {
         tags = Set(tags).union(addTags).subtracting(removeTags).sorted()
     }
 
-    /// The attributes of the device, each once. Each attribute has a bitmap in which the device's bit is set.
+    /// The attributes of the device, each once: first the tags in their order, then the details in the order of
+    /// ``Detail``, then the others. Each attribute has a bitmap in which the device's bit is set.
     ///
     /// - Parameter seen: the partition's bitmaps of `seen`.
-    package func attributes(_ seen: SeenBitmaps) -> Set<AttributeName> {
-        var names = Set(tags.map(AttributeName.tag))
-        for (detail, value) in details { names.insert(detail.name(value)) }
-        names.insert(seen.name(ofDay: lastSeenDay))
-        if isAlive { names.insert(.alive) }
-        for address in addresses {
-            names.insert(.service(address.address.service))
-            names.insert(.environment(address.address.environment))
+    package func attributes(_ seen: SeenBitmaps) -> [AttributeName] {
+        var names = tags.map(AttributeName.tag)
+        names.reserveCapacity(names.count + details.count + 6)
+        for detail in details { names.append(detail.name) }
+        names.append(seen.name(ofDay: lastSeenDay))
+        if isAlive { names.append(.alive) }
+        for (index, address) in addresses.enumerated() {
+            let (service, environment) = (address.address.service, address.address.environment)
+            let earlier = addresses[..<index]
+            if !earlier.contains(where: { $0.address.service == service }) {
+                names.append(.service(service))
+            }
+            if !earlier.contains(where: { $0.address.environment == environment }) {
+                names.append(.environment(environment))
+            }
         }
         return names
     }
 
     /// The day of a time in Unix seconds, as a number of days since 1970 in UTC; 0 for earlier times.
     package static func day(of time: Int64) -> Int { Int(foreign: max(0, time) / 86_400) }
+}
+
+/// An attribute of a record with one value at most, and its value.
+private struct DetailValue: Equatable, Sendable {
+    let detail: DeviceRecord.Detail
+    let value: String
+
+    var name: AttributeName { detail.name(value) }
+}
+
+extension DeviceFields {
+    /// The value of an attribute with one value at most.
+    fileprivate subscript(detail: DeviceRecord.Detail) -> String? {
+        switch detail {
+        case .zone: zone
+        case .lang: lang
+        case .platform: platform
+        case .app: app
+        case .os: os
+        case .model: model
+        case .reachability: reachability
+        case .network: network
+        }
+    }
 }
 
 extension DeviceRecord {

@@ -37,6 +37,16 @@ extension DeviceRecord {
 
     /// The bytes of the record; nil if the dictionary lacks a name of the record.
     package func bytes(names: AttributeNames) -> [UInt8]? {
+        names.numbers(of: attributes(SeenBitmaps()).prefix(named)).map(bytes)
+    }
+
+    /// The number of tags and details: the attributes whose numbers are in the record.
+    private var named: Int { tags.count + Detail.allCases.count { self[$0] != nil } }
+
+    /// The bytes of the record.
+    ///
+    /// - Parameter numbers: the numbers of the device's attributes, in their order: at least those of tags and details.
+    func bytes(numbers: [Int]) -> [UInt8] {
         var bytes = [Self.version]
         bytes.reserveCapacity(160)
         bytes.appendNumber(registered)
@@ -44,17 +54,10 @@ extension DeviceRecord {
         let present = Detail.allCases.filter { self[$0] != nil }
         let flags = present.reduce(user == nil ? 0 : Self.userFlag) { $0 | 1 << $1.rawValue }
         bytes.appendNumber(flags)
-        for detail in present {
-            guard let value = self[detail], let number = names.number(of: detail.name(value)) else {
-                return nil
-            }
-            bytes.appendNumber(Int64(number))
-        }
-        let numbers = tags.compactMap { names.number(of: .tag($0)) }.sorted()
-        guard numbers.count == tags.count else { return nil }
-        bytes.appendNumber(Int64(numbers.count))
+        for number in numbers[tags.count..<tags.count + present.count] { bytes.appendNumber(Int64(number)) }
+        bytes.appendNumber(Int64(tags.count))
         var last = 0
-        for number in numbers {
+        for number in numbers[..<tags.count].sorted() {
             bytes.appendNumber(Int64(number - last))
             last = number
         }

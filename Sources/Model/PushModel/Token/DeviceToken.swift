@@ -34,13 +34,19 @@ enum HexToken {
     }
 
     static func decode(_ text: [UInt8]) throws(MalformedPush.Fault) -> [UInt8] {
-        let digits = text.compactMap(Hexadecimal.value)
-        guard digits.count == text.count else { throw .tokenNotHex }
-        guard digits.count % 2 == 0 else { throw .tokenOddDigits }
-        let count = digits.count / 2
+        guard text.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else { throw .tokenNotHex }
+        guard text.count % 2 == 0 else { throw .tokenOddDigits }
+        let count = text.count / 2
         guard count >= JobLimits.tokenBytes.lowerBound else { throw .tokenTooShort }
         guard count <= JobLimits.tokenBytes.upperBound else { throw .tokenTooLong }
-        return (0..<count).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] }
+        return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+            for index in 0..<count {
+                let high = Hexadecimal.value(of: text[2 * index]) ?? 0
+                let low = Hexadecimal.value(of: text[2 * index + 1]) ?? 0
+                bytes[index] = high << 4 | low
+            }
+            filled = count
+        }
     }
 }
 
