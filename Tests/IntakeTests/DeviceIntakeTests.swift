@@ -41,10 +41,14 @@ import Testing
         try await DeviceIntakeFixture.run { farm in
             let names = (0..<1200).map { "d\($0)" }
             for name in names { try await farm.push(Self.set(name)) }
+            try await farm.push("{\"id\":\"bad\"}")
+            farm.registry.refused = ["d1100": "the registry is full"]
             farm.start()
             try await farm.untilFinished()
             #expect(farm.registry.applied == names.map { "set \($0)" })
-            #expect(farm.registry.calls == [500, 500, 200])
+            #expect(farm.registry.calls == [1000, 200])
+            let refused = try await farm.stream("refused_devices").map { $0["original"] }
+            #expect(refused == [Self.set("d1100"), "{\"id\":\"bad\"}"])
             try await farm.push(Self.set("late"))
             try await farm.untilFinished()
             #expect(farm.registry.applied.last == "set late")

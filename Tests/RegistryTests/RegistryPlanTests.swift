@@ -216,8 +216,8 @@ struct RegistryPlanTests {
     }
 
     @Test func `inputs are divided by their weight`() {
-        let small = (0..<1300).map { DeviceInput.remove(id: "\($0)") }
-        #expect(DeviceInput.portions(of: small) == [0..<600, 600..<1200, 1200..<1300])
+        let small = (0..<2500).map { DeviceInput.remove(id: "\($0)") }
+        #expect(DeviceInput.portions(of: small) == [0..<1200, 1200..<2400, 2400..<2500])
         let large = (0..<4).map { Self.device("\($0)", tags: (0..<160).map { "\($0)" }) }
         #expect(DeviceInput.portions(of: large) == [0..<4])
         #expect(DeviceInput.portions(of: (0..<7).map { .forget(user: "\($0)") }) == [0..<6, 6..<7])

@@ -5,6 +5,8 @@ package struct ParsedDeviceInputs: Sendable {
         /// The input's index in the take, from 0.
         package let index: Int
         package let error: DeviceInputError
+
+        package init(index: Int, error: DeviceInputError) { (self.index, self.error) = (index, error) }
     }
 
     /// The inputs that can be applied, in order.

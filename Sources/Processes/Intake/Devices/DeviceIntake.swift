@@ -6,8 +6,9 @@ import StoreProtocol
 
 /// Applies the device inputs of an app to the app's registry, while this host has the intake's lease.
 ///
-/// The intake takes up to 500 inputs, applies them, and only then removes them from the taken inputs. If the process is killed,
-/// the next owner of the intake applies the same inputs again, which does not change the registry a second time.
+/// The intake takes up to ``DeviceStep/mostInputs`` inputs, applies them, and only then removes them from the taken inputs. If the
+/// process is killed, the next owner of the intake applies the same inputs again, which does not change the registry a second
+/// time.
 @Loop final class DeviceIntake {
     let context: IntakeContext
     let name: String

@@ -11,7 +11,10 @@ import StoreProtocol
     let isAlone: Bool
 
     /// The maximum number of inputs in one take.
-    static let mostInputs = 500
+    static let mostInputs = 2_000
+    /// The step parses and applies this number of inputs at a time. The more inputs the writer applies together, the less
+    /// work each input is for Redis, because the writer changes each bitmap once.
+    private static let portion = 1_000
     /// The maximum size in bytes of all inputs of one take.
     private static let takenBytes = 1 << 20
     /// After this number of parsed inputs, other tasks of the process run.
@@ -43,21 +46,16 @@ import StoreProtocol
 
     /// Applies the taken inputs and then removes them from Redis.
     func carryOut(_ taken: TakeInputs.Reply) async throws(StoreError) {
-        let parsed = await parse(taken.inputs)
-        var refusals = parsed.refusals.map { FinishInputs.Refusal($0.error, index: $0.index) }
-        if !parsed.inputs.isEmpty {
-            let results = try await working { () throws(StoreError) in
-                try await intake.writer.apply(parsed.inputs) { () throws(StoreError) in try await checkLease()
-                }
+        let inputs = taken.inputs
+        var refusals: [FinishInputs.Refusal] = []
+        var parsed = await parse(inputs.prefix(Self.portion))
+        for start in stride(from: 0, to: inputs.count, by: Self.portion) {
+            // While Redis applies this portion, the process parses the next portion.
+            async let next = parse(inputs.dropFirst(start + Self.portion).prefix(Self.portion))
+            refusals += try await apply(parsed).map {
+                FinishInputs.Refusal($0.error, index: start + $0.index)
             }
-            guard results.count == parsed.inputs.count else {
-                throw .unexpectedReply(
-                    "got \(results.count) results for \(parsed.inputs.count) device inputs")
-            }
-            for (error, index) in zip(results, parsed.indexes) {
-                if let error { refusals.append(FinishInputs.Refusal(error, index: index)) }
-            }
-            refusals.sort { $0.index < $1.index }
+            parsed = await next
         }
         let reply = try await retrying(
             "finish",
@@ -68,7 +66,26 @@ import StoreProtocol
         log(refusals, reply)
     }
 
-    private func parse(_ texts: [[UInt8]]) async -> ParsedDeviceInputs {
+    /// Applies a portion of the taken inputs.
+    ///
+    /// - Returns: the refused inputs, in order of their indexes in the portion.
+    private func apply(
+        _ parsed: ParsedDeviceInputs
+    ) async throws(StoreError) -> [ParsedDeviceInputs.Refusal] {
+        guard !parsed.inputs.isEmpty else { return parsed.refusals }
+        let results = try await working { () throws(StoreError) in
+            try await intake.writer.apply(parsed.inputs) { () throws(StoreError) in try await checkLease() }
+        }
+        guard results.count == parsed.inputs.count else {
+            throw .unexpectedReply("got \(results.count) results for \(parsed.inputs.count) device inputs")
+        }
+        let refused = zip(results, parsed.indexes).compactMap { error, index in
+            error.map { ParsedDeviceInputs.Refusal(index: index, error: $0) }
+        }
+        return (parsed.refusals + refused).sorted { $0.index < $1.index }
+    }
+
+    private func parse(_ texts: ArraySlice<[UInt8]>) async -> ParsedDeviceInputs {
         var parsed = ParsedDeviceInputs()
         for text in texts {
             if parsed.count % Self.slice == Self.slice - 1 { await Task.yield() }
