@@ -2,9 +2,9 @@ import BenchKit
 import FarmBench
 import Foundation
 
-/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [divisor=N] [quick]` measures the farm and h2load at the same
-/// simulator. With `divisor`, each measurement has fewer pushes by this factor; `quick`, for the tests of the bench, is one round with
-/// the divisor 100.
+/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [divisor=N] [devices=N] [quick]` measures the farm and h2load at
+/// the same simulator. With `divisor`, each measurement has fewer pushes by this factor; `quick`, for the tests of the bench, is one
+/// round with the divisor 100. `devices` is the number of stored devices of the case `campaign`.
 ///
 /// `farm-bench guard [record] [file=FILE]` compares the worker's instructions per push with the recorded counts.
 /// `farm-bench profile` shows where the worker spends its time.
@@ -43,6 +43,7 @@ enum Main {
         var plan = BenchPlan(rounds: words.number("rounds").map { Int($0) } ?? 5, folder: folder)
         if words.has("quick") { (plan.rounds, plan.divisor) = (1, 100) }
         if let divisor = words.number("divisor") { plan.divisor = max(1, Int(divisor)) }
+        plan.devices = words.number("devices").map { Int($0) }
         let command = (["farm-bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
         let setting = try await BenchRun.setting(cores, command: command)
         let report = BenchReport(setting, try await BenchRun(cases, plan, cores, say: say).run())

@@ -19,7 +19,7 @@ enum Main {
             words[parts[0]] = number
         }
         let devices = words["devices", default: 1_000_000]
-        let take = max(1, words["take", default: 500])
+        let take = max(1, words["take", default: 1_000])
         let population = DevicePopulation(
             tags: words["tags", default: 20], zones: words["zones", default: 1],
             languages: words["languages", default: 1])

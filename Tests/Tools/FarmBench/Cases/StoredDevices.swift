@@ -4,13 +4,14 @@ import FarmHarness
 /// Measures a campaign to stored devices. Before and after the campaign, the same farm delivers jobs of 1,000 tokens.
 struct StoredDevices: BenchCase {
     let key = "campaign"
-    let title = "a campaign to 1,000,000 stored devices, two workers, RPUSH of the campaign to last settle"
+    let title = "a campaign to all stored devices, two workers, RPUSH of the campaign to last settle"
     let isOnce = true
     let isRehearsed = true
     let measures = [
         Measure("registrations a second", "/s", "registrations"),
         Measure("Redis, CPU a registration", "µs", "redis of registrations"),
         Measure("Redis, bytes a device", "B", "bytes"),
+        Measure("segments count, five terms", "ms", "count", bar: .atMost(1_000)),
         Measure("start to first push", "ms", "first", bar: .atMost(1_000)),
         Measure("pushes a second", "/s", "rate", beside: "jobs", of: "jobs of 1,000", bar: .atLeast(0.8)),
         Measure("worker, CPU a push", "µs", "worker"),
@@ -20,9 +21,8 @@ struct StoredDevices: BenchCase {
     ]
 
     private static let devices = 1_000_000
+    private static let fiveTerms = "lang:en & platform:ios & !tag:tag-3 & seen<120d & environment:production"
     private static let jobPushes = 1_000_000
-    /// The most device inputs that wait in Redis.
-    private static let mostWaiting = 100_000
 
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
         let folder = try TestFolder()
@@ -34,9 +34,10 @@ struct StoredDevices: BenchCase {
             BenchFarm.Options(
                 app: ["max_backlog: 20000000"], logFile: "\(plan.folder)/\(key)-\(number).log"), gateway,
             in: folder.path)
-        let devices = plan.pushes(Self.devices)
+        let devices = plan.pushes(plan.isRehearsal ? Self.devices : plan.devices ?? Self.devices)
         var round = Round()
         try await register(devices, farm, cores, into: &round)
+        round["count"] = try await farm.countSegment(Self.fiveTerms).seconds * 1_000
         let before = try await jobRate("before", farm, plan, into: &round)
         try await runCampaign(devices, farm, plan, cores, into: &round)
         round["jobs"] = (before + (try await jobRate("after", farm, plan, into: &round))) / 2
@@ -50,16 +51,7 @@ struct StoredDevices: BenchCase {
     ) async throws {
         let memory = try farm.usedMemory()
         let run = try await farm.measure(cores) {
-            for start in stride(from: 0, to: devices, by: PreparedDevices.piece) {
-                let places = start..<min(start + PreparedDevices.piece, devices)
-                try farm.client.send(prepared: PreparedDevices.command(places), replies: 1)
-                while try farm.waitingDevices() > Self.mostWaiting {
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-            }
-            try await eventually("all devices are registered", within: .seconds(600)) {
-                try farm.waitingDevices() == 0
-            }
+            try await farm.register(0..<devices)
         }
         round["registrations"] = Double(devices) / ((try farm.redisTime() - run.startedAt) / 1_000)
         round["redis of registrations"] = run.use.redis / Double(devices) * 1e6
@@ -86,15 +78,11 @@ struct StoredDevices: BenchCase {
         _ devices: Int, _ farm: BenchFarm, _ plan: BenchPlan, _ cores: Cores, into round: inout Round
     ) async throws {
         let id = "everybody"
-        var payload: [UInt8] = []
-        BenchPayload.append(nil, to: &payload)
-        let definition =
-            #"{"id":"\#(id)","segment":"all","payload":\#(String(decoding: payload, as: UTF8.self))}"#
         let accepted = try farm.gateway.counter("accepted")
         var first = 0.0
         let run = try await farm.measure(cores) {
             let start = try farm.redisTime()
-            try farm.client.run("RPUSH", "{pushfarm:demo}:campaigns", definition)
+            try farm.startCampaign(id, #""segment":"all""#)
             while try farm.gateway.counter("accepted") == accepted {
                 guard try farm.redisTime() < start + 60_000 else {
                     throw Overdue(description: "the campaign has no first push")
@@ -103,9 +91,7 @@ struct StoredDevices: BenchCase {
             }
             first = try farm.redisTime() - start
             try await farm.settled(accepted + devices, within: .seconds(900))
-            try await eventually("the campaign is finished") {
-                try farm.client.run("HGET", "{pushfarm:demo}:job:\(id)", "state").text == "finished"
-            }
+            try await eventually("the campaign is finished") { try farm.isFinished(id) }
         }
         let jobRecord = try farm.jobRecord(of: [id])
         let arrived = try farm.gateway.counter("accepted") - accepted
@@ -117,14 +103,5 @@ struct StoredDevices: BenchCase {
         round.add(run, pushes: devices)
         round["first"] = first
         round["rate"] = Double(devices) / ((jobRecord.finishedAt - run.startedAt) / 1_000)
-    }
-}
-
-extension BenchFarm {
-    /// The number of device inputs that are not finished.
-    fileprivate func waitingDevices() throws -> Int {
-        try ["devices", "devices_taken"].reduce(0) {
-            $0 + Int(try client.run("LLEN", "{pushfarm:demo}:\($1)").integer ?? 0)
-        }
     }
 }

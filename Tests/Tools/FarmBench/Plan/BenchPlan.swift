@@ -3,6 +3,8 @@ package struct BenchPlan: Sendable {
     package var rounds: Int
     /// The divisor of every number of pushes.
     package var divisor: Int
+    /// The number of stored devices of the case `campaign`; nil for a million.
+    package var devices: Int?
     /// Whether the run is a rehearsal, in which the simulator counts how many different tokens arrive. A rehearsal is
     /// too slow to be measured.
     package var isRehearsal: Bool

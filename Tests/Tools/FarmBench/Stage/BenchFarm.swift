@@ -40,6 +40,8 @@ final class BenchFarm {
     let redis: RedisServer
     let client: BlockingRedisClient
     let processes: FarmProcesses
+    /// The path of the farm's configuration file.
+    let configuration: String
     private let coordinator: Child
     private let options: Options
 
@@ -62,13 +64,14 @@ final class BenchFarm {
             prefix: options.prefix)
         let processes = try await FarmProcesses.ready(
             coordinator, configuration: file, workers: options.workers, in: folder)
-        return try BenchFarm(gateway, redis, coordinator, processes, options)
+        return try BenchFarm(gateway, redis, coordinator, processes, configuration: file, options)
     }
 
     private init(
         _ gateway: Gateway, _ redis: RedisServer, _ coordinator: Child, _ processes: FarmProcesses,
-        _ options: Options
+        configuration: String, _ options: Options
     ) throws {
+        self.configuration = configuration
         (self.gateway, self.redis, self.coordinator) = (gateway, redis, coordinator)
         (self.processes, self.options) = (processes, options)
         client = try redis.client()
