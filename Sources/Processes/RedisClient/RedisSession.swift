@@ -49,9 +49,9 @@ import Transport
     /// Sends a command. `handler` is called exactly once.
     func send(_ command: borrowing RESPCommand, timeout: Duration, _ handler: @escaping Handler) {
         guard isOpen else { return handler(.failure(.notConnected("the connection has ended"))) }
-        write(command)
         pending.append(Pending(deadline: .now + timeout, handler: handler))
-        watch()
+        write(command)
+        if isOpen { watch() }
     }
 
     /// Sends a command of a subscription. Redis's replies to the command go to ``onMessage``.
@@ -65,7 +65,12 @@ import Transport
             stream.write(header)
             stream.write(arguments)
         }
+        // Redis executes the first commands of a long turn while this process prepares the next commands.
+        if stream.queuedBytes >= Self.longOutput { stream.sendNow() }
     }
+
+    /// If at least this number of bytes waits for the end of the turn, the bytes are sent at once.
+    private static let longOutput = 32_768
 
     /// Closes the connection. Pending calls get an error.
     func close() {

@@ -64,7 +64,6 @@ struct SimulatedWriter {
             try plan.receive(reads.map { registry.reply(to: $0) })
         }
         results = plan.results
-        after = plan.after
         rest = []
         for step in PlanStep.allCases {
             var calls: [(PlannedChanges, String)] = []
@@ -74,6 +73,7 @@ struct SimulatedWriter {
             }
             if !calls.isEmpty { rest.append(calls) }
         }
+        after = plan.after
     }
 
     /// Applies one of the next changes. All partitions of the current step come before the next step, in random order.

@@ -2,8 +2,8 @@ import StoreProtocol
 
 /// Plans the changes of a registry for some inputs.
 ///
-/// Ask for ``nextReads()`` and give their replies to ``receive(_:)`` until there are no more reads. Then carry out ``changes(of:)``
-/// for all steps, in order. The plan never writes, and has no clock.
+/// Ask for ``nextReads()`` and give their replies to ``receive(_:)`` until there are no more reads. Then carry out
+/// ``changes(of:in:)`` for all steps, in order. The plan never writes, and has no clock.
 package struct RegistryPlan {
     private enum Stage: Int {
         case named, records, released, sizes, bitmaps, planned
@@ -31,7 +31,7 @@ package struct RegistryPlan {
     /// The result of each input, in order. Empty until the plan has read the devices.
     package private(set) var results: [DeviceResult] = []
     private var steps: [PlanStep: [PlannedChanges]] = [:]
-    /// The state of each partition after all steps, as the plan computes it.
+    /// The state of each partition after the steps whose changes were computed.
     package private(set) var after: [PartitionCache]
 
     /// - Parameters:
@@ -84,8 +84,19 @@ package struct RegistryPlan {
     /// The bitmaps that the plan does not change, because they are damaged. The plan must be complete.
     package var damagedBitmaps: [(partition: Int, key: RegistryKey)] { bitmaps.damaged }
 
-    /// The changes of a step: at most one element a partition. The plan must be complete.
-    package func changes(of step: PlanStep) -> [PlannedChanges] { steps[step] ?? [] }
+    /// Computes the changes of a step in a partition; nil if the step does not change the partition. The plan must be
+    /// complete. Call this method once for each step and partition, in the order of the steps.
+    package mutating func changes(of step: PlanStep, in partition: Int) -> PlannedChanges? {
+        write(step, partition)
+    }
+
+    /// The changes of a step in all partitions. The plan must be complete. Call this method first in the order of the steps.
+    package mutating func changes(of step: PlanStep) -> [PlannedChanges] {
+        if let changes = steps[step] { return changes }
+        let changes = keys.allPartitions.compactMap { write(step, $0) }
+        steps[step] = changes
+        return changes
+    }
 }
 
 // MARK: Stages
@@ -112,8 +123,7 @@ extension RegistryPlan {
             entries.plan(devices, kept: finding, keys)
             indexes = PlannedIndexes(entries, before, keys)
             planBits()
-        case .sizes: break
-        case .bitmaps: writeSteps()
+        case .sizes, .bitmaps: break
         case .planned: return
         }
         stage = Stage(rawValue: stage.rawValue + 1) ?? .planned
@@ -200,12 +210,6 @@ extension RegistryPlan {
         guard let record else { return [] }
         return record.attributes(before[place.partition].seen).compactMap {
             names[place.partition].number(of: $0)
-        }
-    }
-
-    private mutating func writeSteps() {
-        for step in PlanStep.allCases {
-            steps[step] = keys.allPartitions.compactMap { write(step, $0) }
         }
     }
 

@@ -112,9 +112,10 @@ package import StoreProtocol
                 guard try await foldSeen(&caches, registry) else { continue }
                 let plan = try await plan(inputs, registry, caches, reusableBefore)
                 report(plan.damagedBitmaps)
-                guard try await carryOut(plan, registry) else { continue }
-                partitions = plan.after
-                return plan.results
+                let results = plan.results
+                guard let after = try await carryOut(plan, registry) else { continue }
+                partitions = after
+                return results
             } catch {
                 guard case .stale(let current) = error else { throw error }
                 version = current
@@ -195,31 +196,49 @@ package import StoreProtocol
         }
     }
 
-    /// - Returns: false if a partition had another version than the plan expects.
+    /// Carries out a complete plan. Each call is sent as soon as it is planned, so that Redis executes the call while this
+    /// process plans the changes of the next partition.
+    ///
+    /// - Returns: the state of each partition; nil if a partition had another version than the plan expects.
     private func carryOut(
-        _ plan: RegistryPlan, _ registry: (keys: RegistryKeys, stores: [AppRedis])
-    ) async throws(StoreError) -> Bool {
+        _ plan: consuming RegistryPlan, _ registry: (keys: RegistryKeys, stores: [AppRedis])
+    ) async throws(StoreError) -> [PartitionCache]? {
+        var plan = plan
         for step in PlanStep.allCases {
-            guard try await apply(plan.changes(of: step), registry) else { return false }
+            let isApplied = try await apply(registry.keys.allPartitions, registry) { partition in
+                plan.changes(of: step, in: partition)
+            }
+            guard isApplied else { return nil }
         }
-        return true
+        return plan.after
+    }
+
+    private func apply(
+        _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppRedis])
+    ) async throws(StoreError) -> Bool {
+        try await apply(changes.indices, registry) { changes[$0] }
     }
 
     /// Sends the changes of one step for all partitions together, and waits until they are applied.
     ///
+    /// - Parameters:
+    ///   - numbers: the numbers of the changes, from 0.
+    ///   - changes: the changes with a number; nil if there are none. Called once for each number, in ascending order.
     /// - Returns: false if a partition had another version than the plan expects.
     private func apply(
-        _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppRedis])
+        _ numbers: Range<Int>, _ registry: (keys: RegistryKeys, stores: [AppRedis]),
+        _ changes: @Loop (Int) -> PlannedChanges?
     ) async throws(StoreError) -> Bool {
-        let requests = changes.map { changes in
-            namedCalls += 1
-            return ApplyChanges(
-                version: changes.version, name: "\(name).\(namedCalls)", changes: changes.changes)
-        }
+        // A repeated call has the name of the first call, so that Redis does not execute it twice.
+        var requests: [(partition: Int, request: ApplyChanges)?] = []
         do throws(StoreError) {
             _ = try await calls.retrying { () throws(StoreError) in
-                try await self.calls.all(changes.indices) { index, then in
-                    registry.stores[changes[index].partition].send(requests[index], then: then)
+                try await self.calls.all(numbers) { number, then in
+                    if number == requests.count {
+                        requests.append(changes(number).map { ($0.partition, self.request($0)) })
+                    }
+                    guard let (partition, request) = requests[number] else { return then(.success(0)) }
+                    registry.stores[partition].send(request, then: then)
                 }
             }
             return true
@@ -227,6 +246,13 @@ package import StoreProtocol
             guard case .stale = error else { throw error }
             return false
         }
+    }
+
+    /// The call that applies the changes. Each call has another name.
+    private func request(_ changes: PlannedChanges) -> ApplyChanges {
+        namedCalls += 1
+        return ApplyChanges(
+            version: changes.version, name: "\(name).\(namedCalls)", changes: changes.changes)
     }
 }
 
