@@ -34,7 +34,8 @@ struct StoredDevices: BenchCase {
             BenchFarm.Options(
                 app: ["max_backlog: 20000000"], logFile: "\(plan.folder)/\(key)-\(number).log"), gateway,
             in: folder.path)
-        let devices = plan.pushes(plan.isRehearsal ? Self.devices : plan.devices ?? Self.devices)
+        let chosen = plan.isRehearsal ? nil : plan.devices
+        let devices = chosen ?? plan.pushes(Self.devices)
         var round = Round()
         try await register(devices, farm, cores, into: &round)
         round["count"] = try await farm.countSegment(Self.fiveTerms).seconds * 1_000
