@@ -36,6 +36,37 @@ import Testing
         }
     }
 
+    @Test func `Redis executes the first commands of a long turn before the turn ends`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            let value = String(repeating: "x", count: 100)
+            for number in 0..<2000 { connection.send(RESPCommand("SET", "k\(number)", value)) { _ in } }
+            // The turn of the loop has not ended, because nothing has been awaited.
+            var keys: Int64 = 0
+            for _ in 0..<10_000 where keys == 0 { keys = try redis.run("DBSIZE").integer ?? 0 }
+            #expect(keys > 0)
+            connection.close()
+        }
+    }
+
+    @Test func `each call of a long turn gets one error if the connection breaks`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            try redis.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            let value = String(repeating: "x", count: 100)
+            var ends = [Int](repeating: 0, count: 2000)
+            for number in ends.indices {
+                connection.send(RESPCommand("SET", "k\(number)", value)) { result in
+                    if case .failure = result { ends[number] += 1 }
+                }
+            }
+            #expect(await until { ends.allSatisfy { $0 == 1 } })
+            connection.close()
+        }
+    }
+
     @Test func `an error reply becomes a typed error`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
