@@ -63,6 +63,7 @@ struct CampaignCheckerTests {
     /// Changes the evidence so that the device with the token `x` left the audience, or was done, before the second round.
     private static func omit(_ list: WritableKeyPath<CampaignNote, [String]>, in evidence: inout Evidence) {
         evidence.gateway.remove(at: 3)
+        evidence.gateway[3].stream = 7
         evidence.campaigns[0].tokens = ["y"]
         evidence.campaigns[0][keyPath: list] = ["x"]
         for (field, count) in [("accepted", "3"), ("accepted:2", "1"), ("audience:2", "1")] {
@@ -82,13 +83,23 @@ struct CampaignCheckerTests {
         #expect(Self.complaints(Self.lists[list]) == [])
     }
 
-    @Test(arguments: [("audience:2", "3"), ("accepted:1", "1"), ("unsendable:2", "2"), ("done", "2")])
+    @Test(arguments: [
+        ("audience:2", "3"), ("accepted:1", "1"), ("unsendable:2", "2"), ("excluded:1", "2"), ("done", "2"),
+    ])
     func `a wrong count of a campaign that devices leave is noticed`(field: String, value: String) {
         let complaints = Self.complaints {
             Self.omit(\.leaving, in: &$0)
             $0.campaigns[0].record[field] = value
         }
         #expect(complaints.contains { $0.text.hasPrefix("campaign camp has \(field) \(value) instead") })
+    }
+
+    @Test func `a device that is in the audience, and neither has a push nor is excluded, is noticed`() {
+        let complaints = Self.complaints {
+            Self.omit(\.leaving, in: &$0)
+            $0.campaigns[0].record["audience:2"] = "2"
+        }
+        #expect(complaints.contains { $0.text.contains("handled 1 devices in round 2") })
     }
 
     @Test func `a push of a later round to a device that is done is noticed`() {

@@ -97,6 +97,7 @@ extension Checker {
         if campaign.record["state"] != "finished" {
             complain("is \(campaign.record["state"] ?? "missing") at the end")
         }
+        func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
         func exactly(_ number: Int) -> ClosedRange<Int> { number...number }
         let (devices, leaving) = (campaign.tokens.count, campaign.leaving.count)
         var expected = ["accepted": exactly(pushes.reduce(0, +))]
@@ -106,9 +107,17 @@ extension Checker {
             let others = leaving + (round == 1 ? campaign.done.count : 0)
             expected["audience:\(round)"] = devices...devices + others
             expected["accepted:\(round)"] = exactly(round > pushes.count ? 0 : pushes[round - 1])
-            // The record of a removed device may be missing when a step reads it.
+            // A device that left after the audience was counted is excluded, or its record is missing when a step reads it.
+            expected["excluded:\(round)"] = 0...others
             expected["unsendable:\(round)"] = 0...leaving
-            for field in ["merged", "capped", "excluded"] { expected["\(field):\(round)"] = exactly(0) }
+            for field in ["merged", "capped"] { expected["\(field):\(round)"] = exactly(0) }
+            let handled = ["accepted", "excluded", "unsendable"].reduce(0) {
+                $0 + number(campaign.record["\($1):\(round)"])
+            }
+            if number(campaign.record["audience:\(round)"]) != handled {
+                complain(
+                    "handled \(handled) devices in round \(round), which is not the number of its audience")
+            }
         }
         expected["accepted:\(campaign.rounds + 1)"] = exactly(0)
         for (field, count) in expected.sorted(by: { $0.key < $1.key }) {
