@@ -62,7 +62,9 @@ package struct Configuration: Sendable, Equatable {
         // If the password file cannot be read, no error is thrown here: Redis then refuses the login, and the error of the login
         // names the cause.
         if ConfigurationFile.isOnlyOurs(privateRedisPasswordFile),
-            let password = (try? ConfigurationFile.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
+            let password = (try? ConfigurationFile.read(privateRedisPasswordFile))?.prefix(while: {
+                !$0.isNewline
+            }),
             !password.isEmpty
         {
             location.password = Password(String(password))
