@@ -97,7 +97,8 @@ import Testing
         for id in ["late-1", "late-2"] {
             try await eventually("\(id) has added its pushes") { try farm.campaign(id)?.state == .finished }
         }
-        #expect(try #require(farm.campaign("late-2")).counts.total(.merged) > 0)
+        let late = try #require(try farm.campaign("late-2"))
+        #expect(late.counts.total(.merged) > 0)
         #expect(try await farm.run("campaigns", "cancel", "late-1", "--app", "demo").status == 0)
         _ = try await farm.finished("late-1")
         #expect(try await farm.run("resume", "demo").status == 0)
