@@ -99,6 +99,7 @@ import Testing
 
     /// - Returns: false if Redis refused a change because its partition has another version.
     func write() async throws -> Bool {
+        var plan = plan
         for step in PlanStep.allCases {
             for changes in plan.changes(of: step) {
                 let request = ApplyChanges(
