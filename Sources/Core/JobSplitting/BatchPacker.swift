@@ -26,7 +26,7 @@ struct BatchPacker {
     private struct Current {
         var number: Int
         var id: String
-        /// The head of job parts with the job's own options.
+        /// The ``JobPartHead`` for pushes without options of their own.
         var head: JobPartHead
         /// The payload of all pushes of the job; nil if the payloads differ.
         var payload: Range<Int>?

@@ -14,8 +14,8 @@ struct TakeoverCommand: ParsableCommand, Sendable {
             Unlike "pushfarm shards move", this command does not wait until the owner hands
             the shard over. After the takeover, Redis refuses the old owner's requests for
             the shard, and pushes that were in flight may be sent twice. Before the
-            takeover, the command shows the number of these pushes and asks for the shard's
-            number again, unless --yes gives this number. The shard stays with the new host
+            takeover, the command shows how many pushes these are. It then asks for the
+            shard's number again; "--yes NUMBER" skips the question. The shard stays with the new host
             until you run "pushfarm shards move" with the host "auto".
 
             Example:

@@ -187,7 +187,7 @@ package struct FaultCommand {
         case "add":
             let token = try words.token()
             guard token.count <= BinaryCommand.longestToken else {
-                throw .unusable("the token is not hexadecimal")
+                throw .unusable("the token is longer than \(BinaryCommand.longestToken) bytes")
             }
             let time = UInt32(clamping: try words.since(now / 1000, now: now))
             return act { $0.feedbackTable.add(token, time: time, topic: topic) }

@@ -29,7 +29,7 @@ package struct HistoricSender {
     private let context: TLSContext
     private let tokenIndices: [Int]
     private let payload = Payload.bytes
-    /// The earliest time of the next write.
+    /// The planned time of the latest write.
     private var due = ContinuousClock.now
 
     package init(order text: String) throws {

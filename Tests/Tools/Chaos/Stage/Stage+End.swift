@@ -113,7 +113,7 @@ extension Stage {
         }
     }
 
-    /// The keys that still contain open pushes at the end, with their lengths.
+    /// The keys that should be empty or missing at the end; inbox and results stream with their lengths.
     private func leftovers(_ redis: PlainRedis) async throws -> [String] {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
         let open = [
