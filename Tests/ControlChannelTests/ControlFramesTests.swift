@@ -12,7 +12,7 @@ import Testing
 
     private static let plainSetup = AppSetup(
         name: "demo", topic: "com.example", host: "api.example", port: 2197,
-        credentials: .certificate(pem: [1, 2, 3]), authority: [4], requestTimeoutMilliseconds: 7,
+        credentials: .certificate(pem: [1, 2, 3]), trustedCA: [4], requestTimeoutMilliseconds: 7,
         binary: AppSetup.Binary(
             command: 1, quietMilliseconds: 1500, endsWithSentinel: true, asksIfRead: false,
             window: 70_000, dialsPerMinute: 1_500),
@@ -29,7 +29,7 @@ import Testing
         }(), generation: 9)
 
     static let messages: [WorkerMessage] = [
-        .begin(redis: "redis://:secret@host/0", redisAuthority: [1], worker: "host-1-2", index: 1),
+        .begin(redis: "redis://:secret@host/0", redisTrustedCA: [1], worker: "host-1-2", index: 1),
         .app(setup), .forget(app: "demo"),
         .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
         .shards(app: "demo", [.init(number: 63, fence: Array("1:abc:host".utf8))]),
@@ -60,7 +60,7 @@ import Testing
     ]
 
     static let intakeMessages: [IntakeMessage] = [
-        .begin(redis: "rediss://u:p@host:6380/1", redisAuthority: [1, 2], name: "host-intake-1", shards: 64),
+        .begin(redis: "rediss://u:p@host:6380/1", redisTrustedCA: [1, 2], name: "host-intake-1", shards: 64),
         .app(
             IntakeSetup(
                 name: "demo", topic: "com.example", maxJobBytes: 1 << 40, maxTokens: 100_000,

@@ -7,8 +7,8 @@ import Testing
 @testable import Delivery
 
 @Suite struct ReadyShardsTests {
-    @Loop private static func shards(_ numbers: some Sequence<Int>) -> ReadyShards {
-        let shards = ReadyShards()
+    @Loop private static func shards(_ numbers: some Sequence<Int>) -> CheckoutShards {
+        let shards = CheckoutShards()
         shards.assign(
             Dictionary(uniqueKeysWithValues: numbers.map { ($0, FenceToken(Array("t\($0)".utf8))) }))
         return shards

@@ -41,12 +41,12 @@ import Testing
 
     @Test func `no push uses an abandoned connection until all pushes in flight have an outcome`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
-        route.closeConnection()
+        route.close()
         #expect(route.connectionChoice(for: 1) == .none && route.connectionChoice(for: two.number) == .none)
         land(one, 0..<2)
         #expect(route.connectionChoice(for: 2) == .none)
         land(one, 2..<3)
-        route.closeConnection()
+        route.close()
         #expect(route.connectionChoice(for: 2) == .any)
     }
 

@@ -90,7 +90,7 @@ private struct RouteSimulation {
             guard let other = open.randomElement(using: &random) else { return nil }
             if route.free(batch) { return other }
             guard !open.contains(same) else { return same }
-            route.closeConnection()
+            route.close()
             return nil
         }
     }

@@ -167,7 +167,7 @@ import Testing
             for process in ["p1", "p2", "p3"] {
                 try await farm.run("RPUSH", "{pushfarm:demo}:lookups", "poison")
                 _ = try await farm.perform(
-                    TakeLookups(token: farm.intakeToken, maxJobs: 1, maxBytes: 1, triedBy: process))
+                    ReadLookups(token: farm.intakeToken, maxJobs: 1, maxBytes: 1, triedBy: process))
                 try await farm.run("LTRIM", "{pushfarm:demo}:lookups", "0", "0")
             }
             try await Self.push(

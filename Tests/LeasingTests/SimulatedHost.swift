@@ -306,7 +306,7 @@ final class SimulatedHost {
     }
 
     private func handOverOthers() {
-        if membership.isSettled(at: instant), !isStopping { leaseMachine?.handOverOthers(at: instant) }
+        if membership.isStable(at: instant), !isStopping { leaseMachine?.handOverOthers(at: instant) }
     }
 
     func receive(_ command: FarmMessage) {

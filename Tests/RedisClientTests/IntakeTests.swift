@@ -118,7 +118,7 @@ import Testing
     @Test func `a repeated split has one effect`() throws {
         let jobs = [("j1", 3), ("j2", 2)]
         let reply = try fixture.split(jobs)
-        #expect(reply == .done(woken: [1], nextDue: nil, isDrained: true))
+        #expect(reply == .done(woken: [1], nextDue: nil, isInboxEmpty: true))
         #expect(try fixture.perform(fixture.splitRequest(step: 1, jobs)) == .doneBefore)
         #expect(try fixture.audit() == [])
         let jobRecord = try fixture.jobRecord("j1")
@@ -155,16 +155,16 @@ import Testing
         }
         #expect(
             try fixture.perform(chunk(1, IntakeHead(job: "big", offset: 2)))
-                == .done(woken: [0], nextDue: nil, isDrained: false))
+                == .done(woken: [0], nextDue: nil, isInboxEmpty: false))
         #expect(try fixture.audit() == [])
         let resumed = try take(known: 0)
         #expect(resumed.head == IntakeHead(job: "big", offset: 2) && resumed.step == 1)
         #expect(resumed.jobs == [Array("big".utf8)])
         #expect(
             try fixture.perform(chunk(2, IntakeHead(job: "big", offset: 4)))
-                == .done(woken: [0], nextDue: nil, isDrained: false))
+                == .done(woken: [0], nextDue: nil, isInboxEmpty: false))
         #expect(try fixture.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .doneBefore)
-        #expect(try fixture.perform(chunk(3, nil)) == .done(woken: [0], nextDue: nil, isDrained: true))
+        #expect(try fixture.perform(chunk(3, nil)) == .done(woken: [0], nextDue: nil, isInboxEmpty: true))
         #expect(try fixture.audit() == [])
         #expect(try take(known: 0).jobs.isEmpty)
     }

@@ -140,7 +140,7 @@ struct SettlePlanTests {
         let batch = try Batch(decoding: retry.body)
         #expect(batch.jobParts.map(\.attempt) == [1, 1, 1])
         #expect(batch.pushes.map { Array(batch.bytes[$0.token]) } == one)
-        #expect(settlement.jobs.map(\.waiting) == [1, 1, 1])
+        #expect(settlement.jobs.map(\.delayed) == [1, 1, 1])
         #expect(settlement.jobs.map(\.maybeDuplicated) == [0, 0, 0])
     }
 
@@ -245,7 +245,7 @@ struct SettlePlanTests {
 
     @Test func `a retry after an unknown outcome may be a duplicate`() throws {
         let settlement = try settle { retry(&$0, .unknownOutcome, tokens: 1...5) }
-        #expect(settlement.jobs[0].waiting == 5 && settlement.jobs[0].maybeDuplicated == 5)
+        #expect(settlement.jobs[0].delayed == 5 && settlement.jobs[0].maybeDuplicated == 5)
     }
 
     @Test func `an unknown outcome is not retried when at most once is requested`() throws {
@@ -340,7 +340,7 @@ struct SettlePlanTests {
             of: id, report: bytes, lane: .high, now: Self.now, using: &random)
         #expect(settlement.jobs.map(\.id) == ["a", "c", "d", "b"])
         #expect(settlement.jobs.map(\.delivered) == [3, 0, 0, 0])
-        #expect(settlement.jobs.map(\.waiting) == [0, 1, 0, 0] && settlement.retries.count == 1)
+        #expect(settlement.jobs.map(\.delayed) == [0, 1, 0, 0] && settlement.retries.count == 1)
         // An empty reason counts as no reason.
         #expect(settlement.jobs.map(\.reasons) == [[:], [:], ["unreadable": 1], ["unreadable": 2]])
         #expect(settlement.unreadable?.pushes == 2 && settlement.unreadable?.original == bytes)

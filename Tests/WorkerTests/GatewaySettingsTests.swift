@@ -13,7 +13,7 @@ import Testing
         let authority = try ThrowAwayAuthority()
         var setup = AppSetup(
             name: "demo", topic: "com.example.demo", host: "localhost", port: 443,
-            credentials: .providerToken, authority: Array(authority.certificatePEM))
+            credentials: .providerToken, trustedCA: Array(authority.certificatePEM))
         change(&setup)
         return try GatewaySettings(setup, token: [1], generation: 3, worker: 5)
     }

@@ -68,7 +68,7 @@ import Testing
         let notices = notices
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         context = WorkerContext(redis: redis, name: "w1", index: 0, log: silent) { notices.put($0) }
-        context.leaseClock = SendDeadline(end: .max)
+        context.sendDeadline = SendDeadline(end: .max)
         sender = AppSender(context, app: "demo")
         redis.start()
         await redis.whenReady()

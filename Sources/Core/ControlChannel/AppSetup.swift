@@ -55,7 +55,7 @@ package struct AppSetup: Equatable, Sendable {
     package var isAudited = false
     package var credentials: Credentials
     /// The CA certificates that the worker trusts, in PEM. If there are none, the worker trusts the system's CA certificates.
-    package var authority: [UInt8]
+    package var trustedCA: [UInt8]
     package var requestTimeoutMilliseconds: UInt32
     /// The settings of the binary interface; nil if the gateway speaks HTTP/2.
     package var binary: Binary?
@@ -71,14 +71,14 @@ package struct AppSetup: Equatable, Sendable {
 
     package init(
         name: String, topic: String, host: String, port: UInt16, environment: String = "",
-        suppressionSeconds: UInt32 = 30 * 86_400, credentials: Credentials, authority: [UInt8] = [],
+        suppressionSeconds: UInt32 = 30 * 86_400, credentials: Credentials, trustedCA: [UInt8] = [],
         requestTimeoutMilliseconds: UInt32 = 20_000, binary: Binary? = nil, proxyHost: String = "",
         proxyPort: UInt16 = 0,
         connections: UInt8 = 1, use: Use = Use(), generation: UInt32 = 0
     ) {
         (self.name, self.topic, self.host, self.port) = (name, topic, host, port)
         (self.environment, self.suppressionSeconds) = (environment, suppressionSeconds)
-        (self.credentials, self.authority) = (credentials, authority)
+        (self.credentials, self.trustedCA) = (credentials, trustedCA)
         (self.requestTimeoutMilliseconds, self.binary) = (requestTimeoutMilliseconds, binary)
         (self.proxyHost, self.proxyPort, self.connections) = (proxyHost, proxyPort, connections)
         (self.use, self.generation) = (use, generation)
@@ -88,7 +88,7 @@ package struct AppSetup: Equatable, Sendable {
 extension AppSetup: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(name, topic, host, port, environment, suppressionSeconds, weight, bulkFloor, isAudited)
-        writer.write(credentials, authority, requestTimeoutMilliseconds, binary)
+        writer.write(credentials, trustedCA, requestTimeoutMilliseconds, binary)
         writer.write(proxyHost, proxyPort, connections, use, generation)
     }
 
@@ -96,7 +96,7 @@ extension AppSetup: ControlValue {
         (name, topic, host, port, environment) = try reader.readAll()
         (suppressionSeconds, weight, bulkFloor, isAudited) = try reader.readAll()
         guard bulkFloor <= 90 else { throw .unknownKind(bulkFloor) }
-        (credentials, authority, requestTimeoutMilliseconds, binary) = try reader.readAll()
+        (credentials, trustedCA, requestTimeoutMilliseconds, binary) = try reader.readAll()
         (proxyHost, proxyPort, connections, use, generation) = try reader.readAll()
     }
 }

@@ -2,9 +2,9 @@
 ///
 /// No message contains a key, a certificate or a provider token, because the intake parses data from producers.
 package enum IntakeMessage: Equatable, Sendable {
-    /// The first message. `redis` is the URL of the farm's Redis with its password. `redisAuthority` is the trusted CA in PEM;
+    /// The first message. `redis` is the URL of the farm's Redis with its password. `redisTrustedCA` is the trusted CA in PEM;
     /// empty: the system's CAs. `name` is the unique name of the process, and `shards` is the number of shards of the farm.
-    case begin(redis: String, redisAuthority: [UInt8], name: String, shards: UInt16)
+    case begin(redis: String, redisTrustedCA: [UInt8], name: String, shards: UInt16)
     /// An app is new or changed.
     case app(IntakeSetup)
     /// An app is no longer configured.
@@ -22,8 +22,8 @@ package enum IntakeMessage: Equatable, Sendable {
 extension IntakeMessage: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
-        case .begin(let redis, let authority, let name, let shards):
-            writer.message(1, redis, authority, name, shards)
+        case .begin(let redis, let trustedCA, let name, let shards):
+            writer.message(1, redis, trustedCA, name, shards)
         case .app(let setup): writer.message(2, setup)
         case .forget(let app): writer.message(3, app)
         case .fence(let app, let token): writer.message(4, app, token)

@@ -1,9 +1,9 @@
 /// A message from a coordinator to a worker.
 package enum WorkerMessage: Equatable, Sendable {
-    /// The first message. `redis` is the URL of the farm's Redis with its password. `redisAuthority` is the trusted CA in PEM;
+    /// The first message. `redis` is the URL of the farm's Redis with its password. `redisTrustedCA` is the trusted CA in PEM;
     /// empty: the system's CAs. `worker` is the worker's unique name in Redis, and `index` is its index among the host's
     /// workers.
-    case begin(redis: String, redisAuthority: [UInt8], worker: String, index: UInt16)
+    case begin(redis: String, redisTrustedCA: [UInt8], worker: String, index: UInt16)
     /// An app is new or changed.
     case app(AppSetup)
     /// An app is no longer configured. Return its batches.
@@ -61,8 +61,8 @@ extension WorkerMessage.Shard: ControlValue {
 extension WorkerMessage: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
-        case .begin(let redis, let authority, let worker, let index):
-            writer.message(1, redis, authority, worker, index)
+        case .begin(let redis, let trustedCA, let worker, let index):
+            writer.message(1, redis, trustedCA, worker, index)
         case .app(let setup): writer.message(2, setup)
         case .forget(let app): writer.message(3, app)
         case .provider(let app, let generation, let token, let reconnects):

@@ -75,7 +75,7 @@ package final class DeliveryWindow {
         checkouts = ShardCheckouts(creditTotal)
     }
 
-    package var shards: ReadyShards { checkouts.shards }
+    package var shards: CheckoutShards { checkouts.shards }
     /// The number of positions that are granted or in flight and whose outcome Redis does not have, plus the requested credit.
     package var creditInUse: Int { creditTotal.sum }
     /// The delay until ``reportDue()`` must be called; nil when no call is due.

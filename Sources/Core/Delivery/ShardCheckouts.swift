@@ -6,7 +6,7 @@ package import StoreProtocol
 ///
 /// Only one checkout is in progress at a time.
 struct ShardCheckouts {
-    let shards = ReadyShards()
+    let shards = CheckoutShards()
     private let creditTotal: CreditTotal
     /// Shards with batches that Redis may have assigned to this worker and that the worker does not hold.
     private(set) var unconfirmed: Set<Int> = []
@@ -118,7 +118,7 @@ struct ShardCheckouts {
 
 /// The shards of an app that this worker serves, and withdrawn shards that still have batches. Tracks which served shards may
 /// have batches in Redis.
-package final class ReadyShards {
+package final class CheckoutShards {
     package private(set) var tokens: [Int: FenceToken] = [:]
     /// Withdrawn shards that still have held batches, with their fencing tokens.
     private(set) var leaving: [Int: FenceToken] = [:]

@@ -77,7 +77,7 @@ package final class ShardRoute {
     }
 
     /// Sends no more pushes over the connection in use, because other connections have room and this connection has none.
-    package func closeConnection() {
+    package func close() {
         if case .single = use { use = .closed }
     }
 

@@ -61,7 +61,7 @@ extension Settlement {
 
     /// - Parameter mayBeDuplicated: whether the pushes may have been delivered already.
     mutating func delay(_ count: Int, mayBeDuplicated: Bool) {
-        jobs[jobs.count - 1].waiting += count
+        jobs[jobs.count - 1].delayed += count
         if mayBeDuplicated { jobs[jobs.count - 1].maybeDuplicated += count }
     }
 

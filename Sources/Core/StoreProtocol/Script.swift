@@ -22,7 +22,7 @@ package enum Script: String, CaseIterable, Sendable {
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
     case queueLookups = "queue_lookups"
-    case takeLookups = "take_lookups"
+    case readLookups = "read_lookups"
     case finishLookups = "finish_lookups"
     case takeInputs = "take_inputs"
     case finishInputs = "finish_inputs"
@@ -70,7 +70,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .refuse: PackageResources.refuse_lua
         case .intakeCrash: PackageResources.intake_crash_lua
         case .queueLookups: PackageResources.queue_lookups_lua
-        case .takeLookups: PackageResources.take_lookups_lua
+        case .readLookups: PackageResources.read_lookups_lua
         case .finishLookups: PackageResources.finish_lookups_lua
         case .takeInputs: PackageResources.take_inputs_lua
         case .finishInputs: PackageResources.finish_inputs_lua

@@ -72,7 +72,7 @@ import StoreProtocol
         self.log = log
         configuration = options.configuration
         settings = try RedisSettings(
-            url: options.redisURL, authority: options.redisAuthority,
+            url: options.redisURL, trustedCA: options.redisTrustedCA,
             clientName: "pushfarm-coordinator-\(options.configuration.host)")
         redis = RedisConnection(settings)
         farmRedis = FarmRedis(connection: redis)

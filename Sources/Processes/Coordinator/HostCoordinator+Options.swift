@@ -10,7 +10,7 @@ extension HostCoordinator {
         /// The URL of the farm's Redis, with the password.
         package var redisURL: String
         /// The trusted CA for the connection to Redis, in PEM; empty means the system's CAs.
-        package var redisAuthority: [UInt8]
+        package var redisTrustedCA: [UInt8]
         /// The number of workers; the maximum number if `isAuto` is true.
         package var workers: Int
         /// Whether the number of workers follows the load.
@@ -41,13 +41,13 @@ extension HostCoordinator {
         package var reopenLogs: @Loop () -> Void = {}
 
         package init(
-            configuration: Configuration, redisURL: String, redisAuthority: [UInt8] = [], workers: Int,
+            configuration: Configuration, redisURL: String, redisTrustedCA: [UInt8] = [], workers: Int,
             isAuto: Bool = false, program: String, environment: [String],
             service: ServiceEnvironment? = nil, reload: @escaping @Loop () throws -> Configuration
         ) {
             self.configuration = configuration
             self.redisURL = redisURL
-            self.redisAuthority = redisAuthority
+            self.redisTrustedCA = redisTrustedCA
             self.workers = workers
             self.isAuto = isAuto
             self.program = program

@@ -15,7 +15,7 @@ package import PushModel
     /// The maximum number of pushes in flight.
     var limit: Int { get }
     /// How many pushes to send on this connection before another connection is chosen; at most ``room``.
-    var chunk: Int { get }
+    var sendShare: Int { get }
     /// Whether the connection has so many open pushes that the next push should use another connection with room.
     var isLoaded: Bool { get }
     /// The time by which a reply about a bad token will probably have ended the connection; nil if the farm expects no
@@ -61,7 +61,7 @@ package import PushModel
 extension GatewayConnection {
     package var refusesStreams: Bool { false }
     package var hasMadeProgress: Bool { isProven }
-    package var chunk: Int { room }
+    package var sendShare: Int { room }
     package var isLoaded: Bool { false }
     package var expectedEnd: Instant? { nil }
 }

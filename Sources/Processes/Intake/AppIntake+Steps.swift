@@ -42,7 +42,7 @@ extension AppIntake {
     /// Splits a job that the watcher moved to the empty list of taken jobs, if one step is enough. A job that needs
     /// several steps stays in this list.
     func splitAlone(_ job: [UInt8], _ token: FenceToken) async throws(StoreError) {
-        (isDrained, hasMore) = (false, false)
+        (isInboxEmpty, hasMore) = (false, false)
         guard job.count <= Self.aloneBytes else { return }
         unparsed = [job]
         if case .split(let plan) = try await nextStep(token), plan.dropped == 1 {
@@ -60,11 +60,11 @@ extension AppIntake {
             batches: plan.batches, retention: retention, movedJob: movedJob)
         do throws(StoreError) {
             switch try await retrying(request) {
-            case .done(_, let nextDue, let isDrained):
-                self.isDrained = isDrained
+            case .done(_, let nextDue, let isInboxEmpty):
+                self.isInboxEmpty = isInboxEmpty
                 if let nextDue { context.notify(.delayed(app: name, milliseconds: nextDue.milliseconds)) }
             case .doneBefore:
-                isDrained = false
+                isInboxEmpty = false
                 context.notify(.delayed(app: name, milliseconds: 0))
             }
             advance(jobs: plan.dropped)

@@ -19,7 +19,7 @@ extension AppIntake {
                 token: token, known: known, maxJobs: limits.jobs, maxBytes: Self.takenBytes,
                 maxJobBytes: Int(setup.maxJobBytes)))
         heldBack = reply.heldBack
-        isDrained = reply.jobs.isEmpty && known == 0
+        isInboxEmpty = reply.jobs.isEmpty && known == 0
         if known == 0 {
             (step, head) = (reply.step, reply.head)
         } else if reply.step != step {

@@ -33,7 +33,7 @@ import StoreProtocol
     /// Whether the last reply had as many jobs or bytes as a reply may have, so that Redis may have more jobs.
     var hasMore = false
     /// Whether the inbox is empty, so that the intake can wait for the next job.
-    var isDrained = false
+    var isInboxEmpty = false
     /// How long the intake waits until it takes jobs again, because the app or the farm is full; nil if jobs can be
     /// taken now.
     var heldBack: Duration?
@@ -107,7 +107,7 @@ import StoreProtocol
             if let heldBack {
                 await leased.wait(atMost: heldBack)
             } else {
-                while isDrained, leased.mayServe(token), let job = await watcher.next() ?? nil,
+                while isInboxEmpty, leased.mayServe(token), let job = await watcher.next() ?? nil,
                     leased.mayServe(token)
                 {
                     try await splitAlone(job, token)

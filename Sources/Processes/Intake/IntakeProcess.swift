@@ -50,8 +50,8 @@ package import Supervision
 
     private func handle(_ message: IntakeMessage) {
         switch message {
-        case .begin(let redis, let authority, let name, let shards):
-            begin(redis, authority, name, Int(shards))
+        case .begin(let redis, let trustedCA, let name, let shards):
+            begin(redis, trustedCA, name, Int(shards))
         case .app(let setup): configure(setup)
         case .forget(let name): forget(name)
         case .fence(let app, let bytes):
@@ -67,17 +67,17 @@ package import Supervision
         }
     }
 
-    private func begin(_ redis: String, _ authority: [UInt8], _ name: String, _ shards: Int) {
+    private func begin(_ redis: String, _ trustedCA: [UInt8], _ name: String, _ shards: Int) {
         guard context == nil else { return }
         let settings: RedisSettings
         do {
             settings = try RedisSettings(
-                url: redis, authority: authority, clientName: "pushfarm-intake-\(name)")
+                url: redis, trustedCA: trustedCA, clientName: "pushfarm-intake-\(name)")
         } catch {
             return runtime.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
-        registries = RegistryConnections(farm: connection, authority: authority, name: name, log: log)
+        registries = RegistryConnections(farm: connection, trustedCA: trustedCA, name: name, log: log)
         let context = IntakeContext(redis: connection, shards: shards, log: log) { [unowned self] notice in
             send(notice)
         }

@@ -5,7 +5,7 @@ import RedisClient
 /// The connections of an intake process to the Redis servers that have registries of devices.
 @Loop final class RegistryConnections {
     private let farm: RedisConnection
-    private let authority: [UInt8]
+    private let trustedCA: [UInt8]
     private let name: String
     private let log: Logger
     /// The connections by URL.
@@ -13,10 +13,10 @@ import RedisClient
 
     /// - Parameters:
     ///   - farm: the connection to the farm's Redis.
-    ///   - authority: the CA certificates in PEM that are trusted for rediss://; empty: the system's CA certificates.
+    ///   - trustedCA: the CA certificates in PEM that are trusted for rediss://; empty: the system's CA certificates.
     ///   - name: the name of the process.
-    init(farm: RedisConnection, authority: [UInt8], name: String, log: Logger) {
-        (self.farm, self.authority, self.name, self.log) = (farm, authority, name, log)
+    init(farm: RedisConnection, trustedCA: [UInt8], name: String, log: Logger) {
+        (self.farm, self.trustedCA, self.name, self.log) = (farm, trustedCA, name, log)
     }
 
     /// The connection to the Redis with this URL; with an empty URL, the connection to the farm's Redis.
@@ -28,7 +28,7 @@ import RedisClient
         let settings: RedisSettings
         do {
             settings = try RedisSettings(
-                url: url, authority: authority, clientName: "pushfarm-registry-\(name)")
+                url: url, trustedCA: trustedCA, clientName: "pushfarm-registry-\(name)")
         } catch {
             log.error("cannot use the address of the registry: using the farm's Redis", error: error)
             return farm

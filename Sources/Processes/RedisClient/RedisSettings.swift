@@ -22,15 +22,15 @@ package struct RedisSettings {
 
     /// - Parameters:
     ///   - url: the address of Redis, with its password if there is one.
-    ///   - authority: the CA certificates in PEM that are trusted for rediss://; empty means the system's CA
+    ///   - trustedCA: the CA certificates in PEM that are trusted for rediss://; empty means the system's CA
     ///     certificates.
     /// - Throws: ``RedisAddressError``, or the fault of the CA certificates.
-    package init(url: String, authority: [UInt8], clientName: String) throws {
+    package init(url: String, trustedCA: [UInt8], clientName: String) throws {
         let address = try RedisAddress(url)
         var tls: TLSContext?
         if address.usesTLS {
             tls = try TLSContext(
-                client: ClientSettings(trust: authority.isEmpty ? .system : .authorities(authority)))
+                client: ClientSettings(trust: trustedCA.isEmpty ? .system : .authorities(trustedCA)))
         }
         self.init(address: address, tls: tls, clientName: clientName)
     }

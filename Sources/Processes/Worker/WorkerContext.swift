@@ -19,7 +19,7 @@ import RedisClient
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. The worker starts no
     /// push after this time.
-    var leaseClock = SendDeadline()
+    var sendDeadline = SendDeadline()
     let suspectTurn = SuspectPushTurn()
     let turns = FairTurns()
     /// Measures how busy the loop is.
@@ -36,5 +36,5 @@ import RedisClient
         self.notify = notify
     }
 
-    var mayStart: Bool { leaseClock.mayStart(at: BootClock.milliseconds) }
+    var mayStart: Bool { sendDeadline.mayStart(at: BootClock.milliseconds) }
 }

@@ -63,8 +63,8 @@ package import Supervision
 
     private func carryOut(_ message: WorkerMessage) {
         switch message {
-        case .begin(let redis, let authority, let worker, let index):
-            begin(redis, authority, worker, Int(index))
+        case .begin(let redis, let trustedCA, let worker, let index):
+            begin(redis, trustedCA, worker, Int(index))
         case .app(let setup): configure(setup)
         case .provider(let app, let generation, let token, let reconnects):
             let isFirst = providerTokens[app] == nil
@@ -86,7 +86,7 @@ package import Supervision
         case .feedback(let message):
             readings.begin(message, setup: setups[message.app], app: apps[message.app])
         case .lease(let end):
-            context?.leaseClock = SendDeadline(end: end)
+            context?.sendDeadline = SendDeadline(end: end)
             for app in apps.values { app.schedule() }
         case .pause(let app): apps[app]?.pause()
         case .resume(let app): if !isQuiet { apps[app]?.resume() }
@@ -102,12 +102,12 @@ package import Supervision
         }
     }
 
-    private func begin(_ redis: String, _ authority: [UInt8], _ name: String, _ index: Int) {
+    private func begin(_ redis: String, _ trustedCA: [UInt8], _ name: String, _ index: Int) {
         guard context == nil else { return }
         let settings: RedisSettings
         do {
             settings = try RedisSettings(
-                url: redis, authority: authority, clientName: "pushfarm-worker-\(name)")
+                url: redis, trustedCA: trustedCA, clientName: "pushfarm-worker-\(name)")
         } catch {
             return runtime.fail("cannot use the address of Redis", error)
         }

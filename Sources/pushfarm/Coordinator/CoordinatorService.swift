@@ -24,7 +24,7 @@ import Supervision
         let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         var options = HostCoordinator.Options(
             configuration: configuration, redisURL: location.revealedURL(),
-            redisAuthority: Array(authority.utf8),
+            redisTrustedCA: Array(authority.utf8),
             workers: configuration.workers.count(processors: processors),
             isAuto: configuration.workers == .auto,
             program: Executable.own,

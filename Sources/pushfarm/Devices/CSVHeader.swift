@@ -8,19 +8,19 @@ struct CSVHeader {
     private let separator: UInt8
 
     /// Reads the names of the columns. The separator is the first comma, semicolon or tab.
-    init(_ bytes: [UInt8]) throws(DeviceFileFault) {
+    init(_ bytes: [UInt8]) throws(ImportFault) {
         self.bytes = bytes
         separator = bytes.first { ",;\t".utf8.contains($0) } ?? UInt8(ascii: ",")
         let cells: [[UInt8]]
         switch Self.read(bytes, from: 0, separator: separator, isAtEnd: true) {
         case .success(let record): cells = record.cells
-        case .failure(let fault): throw DeviceFileFault(fault.description)
+        case .failure(let fault): throw ImportFault(fault.description)
         }
         var names: [String] = []
         for cell in cells {
             let name = String(String(decoding: cell, as: UTF8.self)[...].trimmed)
             guard !names.contains(name) else {
-                throw DeviceFileFault("two columns are named \"\(PlainText.of(name, limit: 64))\"")
+                throw ImportFault("two columns are named \"\(PlainText.of(name, limit: 64))\"")
             }
             names.append(name)
         }
@@ -53,14 +53,14 @@ protocol FileColumns {
 
 extension FileColumns {
     /// The JSON object of a record. Empty cells are left out.
-    func input(of record: CSVRecord) -> Result<[UInt8], DeviceFileFault> {
+    func input(of record: CSVRecord) -> Result<[UInt8], ImportFault> {
         let (names, cells) = (csv.names, record.cells)
         guard cells.count == names.count else {
             return .failure(
-                DeviceFileFault("the record has \(cells.count) cells; the header has \(names.count)"))
+                ImportFault("the record has \(cells.count) cells; the header has \(names.count)"))
         }
         for (name, cell) in zip(names, cells) where !cell.withUnsafeBytes({ UTF8Text.isValid($0) }) {
-            return .failure(DeviceFileFault("the cell is not valid UTF-8", field: name))
+            return .failure(ImportFault("the cell is not valid UTF-8", field: name))
         }
         var json = JSONText(capacity: 256)
         json.object { json in

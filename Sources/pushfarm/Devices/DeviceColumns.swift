@@ -12,16 +12,16 @@ struct DeviceColumns: FileColumns {
     /// The fields that a column can have. A cell cannot have several addresses.
     static let possible = DeviceSchema.fields.filter { $0 != "addresses" }
 
-    init(_ csv: CSVHeader) throws(DeviceFileFault) {
+    init(_ csv: CSVHeader) throws(ImportFault) {
         for name in csv.names where !Self.possible.contains(name) {
             let nearest = NearestWord.find(name, among: Self.possible)
-            throw DeviceFileFault(
+            throw ImportFault(
                 "there is no column \"\(PlainText.of(name, limit: 64))\"; "
                     + (nearest.map { "did you mean \"\($0)\"?" }
                         ?? "the columns are \(Self.possible.joined(separator: ", "))"))
         }
         guard csv.names.contains("id") || csv.names.contains("forget_user") else {
-            throw DeviceFileFault("there is no column \"id\"")
+            throw ImportFault("there is no column \"id\"")
         }
         self.csv = csv
     }

@@ -3,7 +3,7 @@ import Registry
 
 /// Writes devices in the formats that `pushfarm devices import` reads.
 struct DeviceFileWriter {
-    let format: DeviceFileFormat
+    let format: ImportFormat
 
     private static let columns = [
         "id", "token", "service", "environment", "kind", "user", "tags", "zone", "lang", "platform", "app",

@@ -39,7 +39,7 @@ import StoreProtocol
     ///
     /// - Parameter isEnded: whether the operator has interrupted the command.
     /// - Throws: a temporary failure when the command must be run again.
-    func run(_ records: consuming DeviceFileRecords, isEnded: () -> Bool) async throws(CommandFailure) {
+    func run(_ records: consuming ImportRecords, isEnded: () -> Bool) async throws(CommandFailure) {
         defer { bar.finish() }
         var place = (offset: records.offset, lines: records.lines)
         while let record = try records.next() {
@@ -54,7 +54,7 @@ import StoreProtocol
         try files.save()
     }
 
-    private func take(_ record: DeviceFileRecords.Record) {
+    private func take(_ record: ImportRecords.Record) {
         waitingBytes += record.raw.count
         let raw: [UInt8]
         switch record.input {
@@ -62,7 +62,7 @@ import StoreProtocol
         case .success(let input): raw = input
         }
         do throws(DeviceInputError) { _ = try DeviceInputParser.parse(raw, rules: plan.rules) } catch {
-            return files.refuse(record, DeviceFileFault(error.reason, field: error.field))
+            return files.refuse(record, ImportFault(error.reason, field: error.field))
         }
         waiting.append(raw)
     }

@@ -17,11 +17,11 @@ final class DeviceImportFiles {
     /// Whether an interrupted import is continued.
     let isResumed: Bool
     /// The first faults, with the numbers of their lines.
-    private(set) var faults: [(line: Int, fault: DeviceFileFault)] = []
+    private(set) var faults: [(line: Int, fault: ImportFault)] = []
     /// Refused records since the last ``advance(to:pushed:)``.
-    private var pending: [(record: DeviceFileRecords.Record, fault: DeviceFileFault)] = []
+    private var pending: [(record: ImportRecords.Record, fault: ImportFault)] = []
     private let paths: Paths
-    private let refusals: DeviceRefusals?
+    private let refusals: ImportRefusals?
 
     /// Opens the files of an interrupted import, or creates new files.
     ///
@@ -47,7 +47,7 @@ final class DeviceImportFiles {
         if found == nil, !startOver, file.size > 0 {
             throw .usage("\(path) already exists; --start-over replaces this file")
         }
-        refusals = DeviceRefusals(file, header: header)
+        refusals = ImportRefusals(file, header: header)
         // The state file is written before the file of refused records, because a new import refuses to replace a file
         // of refused records that has no state file.
         try writeState()
@@ -74,7 +74,7 @@ final class DeviceImportFiles {
 
     var refusedPath: String? { paths.refused }
 
-    func refuse(_ record: DeviceFileRecords.Record, _ fault: DeviceFileFault) {
+    func refuse(_ record: ImportRecords.Record, _ fault: ImportFault) {
         pending.append((record, fault))
     }
 

@@ -6,7 +6,7 @@ struct DeviceImportProgress: Equatable, Sendable {
     let app: String
     /// The fingerprint of the imported file: its size and its first bytes.
     let fingerprint: UInt64
-    let format: DeviceFileFormat
+    let format: ImportFormat
     /// The offset of the first record that is not pushed yet.
     var offset = 0
     /// The number of lines before `offset`.
@@ -18,7 +18,7 @@ struct DeviceImportProgress: Equatable, Sendable {
 
     private static let title = "pushfarm devices import 1"
 
-    init(app: String, fingerprint: UInt64, format: DeviceFileFormat) {
+    init(app: String, fingerprint: UInt64, format: ImportFormat) {
         (self.app, self.fingerprint, self.format) = (app, fingerprint, format)
     }
 
@@ -39,7 +39,7 @@ struct DeviceImportProgress: Equatable, Sendable {
         let values = lines[1...8].map { $0.split(separator: " ", maxSplits: 1).last.map(String.init) ?? "" }
         let numbers = values[3...].compactMap { Int(foreign: $0) }
         guard let fingerprint = UInt64(unbounded: values[1], radix: 16),
-            let format = DeviceFileFormat(rawValue: values[2]), numbers.count == 5,
+            let format = ImportFormat(rawValue: values[2]), numbers.count == 5,
             numbers.allSatisfy({ $0 >= 0 })
         else { return nil }
         self.init(app: values[0], fingerprint: fingerprint, format: format)

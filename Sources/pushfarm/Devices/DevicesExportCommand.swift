@@ -37,15 +37,15 @@ struct DevicesExportCommand: FarmCommand {
     var format: String?
 
     func validate() throws {
-        if let format, DeviceFileFormat(rawValue: format) == nil {
+        if let format, ImportFormat(rawValue: format) == nil {
             throw ValidationError("--format must be csv or ndjson.")
         }
         guard fileFormat != nil else { throw ValidationError("Give --format csv or --format ndjson.") }
     }
 
     /// The format that `--format` or the file's ending says.
-    private var fileFormat: DeviceFileFormat? {
-        format.map { DeviceFileFormat(rawValue: $0) } ?? DeviceFileFormat(ending: file)
+    private var fileFormat: ImportFormat? {
+        format.map { ImportFormat(rawValue: $0) } ?? ImportFormat(ending: file)
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {

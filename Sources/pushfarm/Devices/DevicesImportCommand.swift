@@ -62,16 +62,16 @@ struct DevicesImportCommand: ParsableCommand {
             throw ValidationError("--backlog must be from 1 to 10000000.")
         }
         try timeout.check("--timeout", 1...86_400)
-        guard let format, DeviceFileFormat(rawValue: format) == nil else { return }
+        guard let format, ImportFormat(rawValue: format) == nil else { return }
         throw ValidationError("--format must be csv or ndjson.")
     }
 
     func run() throws {
         try TextFile.check(readable: file)
-        guard let format = format.flatMap(DeviceFileFormat.init(rawValue:)) ?? DeviceFileFormat(ending: file)
+        guard let format = format.flatMap(ImportFormat.init(rawValue:)) ?? ImportFormat(ending: file)
         else { throw CommandFailure.usage("\(file): give --format csv or --format ndjson") }
         // A wrong header is reported before a connection is made.
-        if file != "-" { _ = try DeviceFileRecords.open(file, format: format) }
+        if file != "-" { _ = try ImportRecords.open(file, format: format) }
         let configuration = try common.load()
         try Loop.run { @Loop in
             let end = EndSignal()
@@ -82,11 +82,11 @@ struct DevicesImportCommand: ParsableCommand {
     }
 
     @Loop private func load(
-        _ format: DeviceFileFormat, _ client: FarmClient, until end: EndSignal
+        _ format: ImportFormat, _ client: FarmClient, until end: EndSignal
     ) async throws {
         let app = try await client.chosenApp(choice.app)
         try await client.mustHave(app: app)
-        var records = try DeviceFileRecords.open(file, format: format)
+        var records = try ImportRecords.open(file, format: format)
         let files = try files(app, format, records.header)
         // A new import has the offset 0, and `open` has already read past the CSV header. So only a continued import
         // must seek.
@@ -112,7 +112,7 @@ struct DevicesImportCommand: ParsableCommand {
     }
 
     private func files(
-        _ app: String, _ format: DeviceFileFormat, _ header: [UInt8]?
+        _ app: String, _ format: ImportFormat, _ header: [UInt8]?
     ) throws(CommandFailure) -> DeviceImportFiles {
         let isPlain = file != "-" && !dryRun
         let paths = DeviceImportFiles.Paths(

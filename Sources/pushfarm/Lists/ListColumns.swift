@@ -6,9 +6,9 @@ struct ListColumns: FileColumns {
     let csv: CSVHeader
 
     /// - Parameter required: the names of columns that the file must have.
-    init(_ csv: CSVHeader, required: [String]) throws(DeviceFileFault) {
+    init(_ csv: CSVHeader, required: [String]) throws(ImportFault) {
         for name in required where !csv.names.contains(name) {
-            throw DeviceFileFault(
+            throw ImportFault(
                 "there is no column \"\(PlainText.of(name, limit: 64))\""
                     + UnknownName.advice(name, among: csv.names.map { PlainText.of($0, limit: 64) }))
         }

@@ -13,30 +13,30 @@ struct ListFile: Sendable {
         /// The path of the file with the refused rows; nil if the first faults are printed.
         let refusedPath: String?
         /// The first faults of rows, if no file has them.
-        let faults: [(line: Int, fault: DeviceFileFault)]
+        let faults: [(line: Int, fault: ImportFault)]
         /// Whether an earlier command uploaded the same file.
         let isReused: Bool
     }
 
     /// `-` means standard input.
     let path: String
-    private let format: DeviceFileFormat
+    private let format: ImportFormat
     private let options: ListFileOptions
 
     /// Checks that the file can be read, and that a CSV file has the required columns.
     init(_ path: String, _ options: ListFileOptions) throws(CommandFailure) {
         try TextFile.check(readable: path)
-        let named = options.format.flatMap(DeviceFileFormat.init(rawValue:))
-        guard let format = named ?? DeviceFileFormat(ending: path) else {
+        let named = options.format.flatMap(ImportFormat.init(rawValue:))
+        guard let format = named ?? ImportFormat(ending: path) else {
             throw .usage("\(path): give --format csv or --format ndjson")
         }
         (self.path, self.format, self.options) = (path, format, options)
         if path != "-" { _ = try records() }
     }
 
-    private func records() throws(CommandFailure) -> DeviceFileRecords {
+    private func records() throws(CommandFailure) -> ImportRecords {
         let required = options.requiredColumns
-        return try DeviceFileRecords.open(path, format: format) { header throws(DeviceFileFault) in
+        return try ImportRecords.open(path, format: format) { header throws(ImportFault) in
             try ListColumns(header, required: required)
         }
     }
@@ -118,7 +118,7 @@ struct ListFile: Sendable {
     }
 
     /// Prints the first faults.
-    static func print(_ faults: [(line: Int, fault: DeviceFileFault)]) {
+    static func print(_ faults: [(line: Int, fault: ImportFault)]) {
         for (line, fault) in faults {
             let field = fault.field.isEmpty ? "" : ", \(fault.field)"
             let text = PlainText.screened("line \(line)\(field): \(fault.reason)\n")

@@ -25,7 +25,7 @@ struct ListFileOptions: ParsableArguments, Sendable {
         guard Set([columns.token, columns.lang, columns.zone]).count == 3 else {
             throw ValidationError("Two options name the same column.")
         }
-        guard let format, DeviceFileFormat(rawValue: format) == nil else { return }
+        guard let format, ImportFormat(rawValue: format) == nil else { return }
         throw ValidationError("--format must be csv or ndjson.")
     }
 

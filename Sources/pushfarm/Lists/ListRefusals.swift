@@ -6,8 +6,8 @@ final class ListRefusals {
     let path: String?
     private(set) var count = 0
     /// The first faults, with the numbers of their lines.
-    private(set) var faults: [(line: Int, fault: DeviceFileFault)] = []
-    private let file: DeviceRefusals?
+    private(set) var faults: [(line: Int, fault: ImportFault)] = []
+    private let file: ImportRefusals?
 
     /// Creates the file of refused rows, or replaces it.
     ///
@@ -26,10 +26,10 @@ final class ListRefusals {
             throw .usage("the file for refused rows is the same file as the uploaded file")
         }
         try file.resume(at: 0)
-        self.file = DeviceRefusals(file, header: header)
+        self.file = ImportRefusals(file, header: header)
     }
 
-    func add(_ record: DeviceFileRecords.Record, _ fault: DeviceFileFault) {
+    func add(_ record: ImportRecords.Record, _ fault: ImportFault) {
         count += 1
         if faults.count < Self.printed { faults.append((record.line, fault)) }
         file?.add(record, fault)

@@ -35,7 +35,7 @@ import StoreProtocol
     /// - Parameter isEnded: whether the operator has interrupted the command.
     /// - Returns: the list.
     func run(
-        _ records: consuming DeviceFileRecords, isEnded: () -> Bool
+        _ records: consuming ImportRecords, isEnded: () -> Bool
     ) async throws(CommandFailure) -> UploadedList {
         defer { bar.finish() }
         var list = try await begin()
@@ -103,12 +103,12 @@ import StoreProtocol
         return list
     }
 
-    private func take(_ record: DeviceFileRecords.Record) {
+    private func take(_ record: ImportRecords.Record) {
         switch record.input {
         case .failure(let fault): refusals.add(record, fault)
         case .success(let json):
             do throws(ListRowError) { try builder.add(try plan.parser.parse(json)) } catch {
-                refusals.add(record, DeviceFileFault(error.reason, field: error.field))
+                refusals.add(record, ImportFault(error.reason, field: error.field))
             }
         }
     }

@@ -174,7 +174,7 @@ extension FarmRedis.ActiveAlert {
 /// An alert that fired or cleared, as it is in the farm's event stream.
 struct AlertEntry: Sendable, Equatable {
     var at: Int64
-    var isRaised: Bool
+    var hasFired: Bool
     var kind: String
     var app: String?
     var host: String?
@@ -182,7 +182,7 @@ struct AlertEntry: Sendable, Equatable {
 
     init(_ fields: [String: String]) {
         at = fields["at"].flatMap { Int64(foreign: $0) } ?? 0
-        isRaised = fields["type"] != "alert.cleared"
+        hasFired = fields["type"] != "alert.cleared"
         kind = fields["alert"] ?? ""
         (app, host) = (fields["app"], fields["host"])
         text = fields["text"] ?? ""
@@ -190,7 +190,7 @@ struct AlertEntry: Sendable, Equatable {
 
     var json: JSONValue {
         .object([
-            "at": .number(at), "type": .string(isRaised ? "alert.fired" : "alert.cleared"),
+            "at": .number(at), "type": .string(hasFired ? "alert.fired" : "alert.cleared"),
             "alert": .string(kind), "app": .text(app), "host": .text(host), "text": .string(text),
         ])
     }

@@ -181,7 +181,7 @@ struct StatusText {
         for alert in status.latest.prefix(5) {
             table.add(
                 .init("\(age(since: alert.at)) ago"),
-                alert.isRaised ? .init("fires", .red) : .init("cleared", .green),
+                alert.hasFired ? .init("fires", .red) : .init("cleared", .green),
                 .init(PlainText.of(alert.text, limit: 300)))
         }
         return table.text(style)

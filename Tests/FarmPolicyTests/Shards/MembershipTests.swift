@@ -23,7 +23,7 @@ struct MembershipTests {
         #expect(membership.observe([host("a")], at: at(20)) == nil)
         #expect(membership.observe([host("a")], at: at(22.9)) == nil)
         #expect(membership.observe([host("a"), host("b")], at: at(22.95)) == nil)
-        #expect(membership.isSettled(at: at(23)))
+        #expect(membership.isStable(at: at(23)))
         // The membership changes only if a host is missing for three seconds without interruption. Host "b" was seen at 22.95, so
         // the three seconds start again at 24.
         #expect(membership.observe([host("a")], at: at(24)) == nil)
@@ -47,12 +47,12 @@ struct MembershipTests {
     @Test func `membership is settled after ten seconds without a change`() {
         var membership = Membership(now: start)
         _ = membership.observe([host("a")], at: at(0))
-        #expect(!membership.isSettled(at: at(9.9)) && membership.isSettled(at: at(10)))
+        #expect(!membership.isStable(at: at(9.9)) && membership.isStable(at: at(10)))
         let changes = [[host("a", 3)], [host("a", 3, [])], [host("a", 3, []), host("b")]]
         for (step, change) in changes.enumerated() {
             let time = Double(20 * (step + 1))
             #expect(membership.observe(change, at: at(time)) != nil)
-            #expect(!membership.isSettled(at: at(time + 9.9)) && membership.isSettled(at: at(time + 10)))
+            #expect(!membership.isStable(at: at(time + 9.9)) && membership.isStable(at: at(time + 10)))
         }
     }
 

@@ -14,16 +14,16 @@ extension Mutant {
             .queueLookups, "reverses the jobs", "call('RPUSH', P .. 'lookups', job)",
             "call('LPUSH', P .. 'lookups', job)"),
         Mutant(.queueLookups, "queues jobs that are not taken", "if length < jobs then", "if false then"),
-        Mutant(.takeLookups, "reads beyond the bytes asked for", "(#reply == 2 or sum < bytes)", "true"),
-        Mutant(.takeLookups, "tries several jobs at a time", "most = math.min(most, 1)\n"),
-        Mutant(.takeLookups, "counts a try of the same process again", "state[3] ~= process and ", ""),
-        Mutant(.takeLookups, "refuses poison too early", "if tries >=", "if tries + 1 >="),
+        Mutant(.readLookups, "reads beyond the bytes asked for", "(#reply == 2 or sum < bytes)", "true"),
+        Mutant(.readLookups, "tries several jobs at a time", "most = math.min(most, 1)\n"),
+        Mutant(.readLookups, "counts a try of the same process again", "state[3] ~= process and ", ""),
+        Mutant(.readLookups, "refuses poison too early", "if tries >=", "if tries + 1 >="),
         Mutant(
-            .takeLookups, "keeps poison", "local job = call('LPOP', lookups)",
+            .readLookups, "keeps poison", "local job = call('LPOP', lookups)",
             "local job = call('LINDEX', lookups, 0)"),
-        Mutant(.takeLookups, "keeps a whole large job", "job:sub(1, 65536)", "job"),
+        Mutant(.readLookups, "keeps a whole large job", "job:sub(1, 65536)", "job"),
         Mutant(
-            .takeLookups, "does not forget tries",
+            .readLookups, "does not forget tries",
             "elseif state[3] then\n    call('HDEL', intake, 'lookup_tries', 'lookup_tried_by')",
             "elseif state[3] then\n    tostring(1)"),
         Mutant(

@@ -51,33 +51,33 @@ extension ScriptCase {
     private static let takenForLookup = [
         ScriptCase("reads waiting jobs up to the limit of jobs", again: .same) { fixture in
             try fixture.queueLookups("a", "b", "c")
-            return TakeLookups(token: fixture.token, maxJobs: 2, maxBytes: 1000)
+            return ReadLookups(token: fixture.token, maxJobs: 2, maxBytes: 1000)
         },
         ScriptCase("reads waiting jobs up to the limit of bytes", again: .same) { fixture in
             try fixture.queueLookups("aaa", "bbb", "c")
-            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 6)
+            return ReadLookups(token: fixture.token, maxJobs: 9, maxBytes: 6)
         },
         ScriptCase("reads no waiting job when there is none", again: .same) { fixture in
-            TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 6, triedBy: "p1")
+            ReadLookups(token: fixture.token, maxJobs: 9, maxBytes: 6, triedBy: "p1")
         },
         ScriptCase("tries the first waiting job alone", again: .same) { fixture in
             try fixture.queueLookups("a", "b")
-            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p1")
+            return ReadLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p1")
         },
         ScriptCase("counts a second process that tries the job", again: .same) { fixture in
             try fixture.queueLookups("a", "b")
             try fixture.tryLookup("p1")
-            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p2")
+            return ReadLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p2")
         },
         ScriptCase("refuses a waiting job that three processes did not survive", again: .next) { fixture in
             try fixture.queueLookups(String(repeating: "x", count: 65_540), "b")
             for process in ["p1", "p2", "p3"] { try fixture.tryLookup(process) }
-            return TakeLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p4")
+            return ReadLookups(token: fixture.token, maxJobs: 9, maxBytes: 1000, triedBy: "p4")
         },
         ScriptCase("forgets the tries of a process that survives a look-up", again: .same) { fixture in
             try fixture.queueLookups("a")
             try fixture.tryLookup("p1")
-            return TakeLookups(token: fixture.token, maxJobs: 0, maxBytes: 1000)
+            return ReadLookups(token: fixture.token, maxJobs: 0, maxBytes: 1000)
         },
     ]
 
@@ -131,6 +131,6 @@ extension StoreFixture {
     }
 
     fileprivate func tryLookup(_ process: String) throws {
-        _ = try perform(TakeLookups(token: token, maxJobs: 1, maxBytes: 1000, triedBy: process))
+        _ = try perform(ReadLookups(token: token, maxJobs: 1, maxBytes: 1000, triedBy: process))
     }
 }

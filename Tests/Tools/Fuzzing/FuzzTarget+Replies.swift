@@ -39,7 +39,7 @@ extension FuzzTarget {
         ReadKeyType.self,
         ReadCampaignField.self, ReadJobMarks.self, FirstCancelledContent.self, RemoveCancelledContent.self,
         PostponeCancelledContent.self,
-        QueueLookups.self, TakeLookups.self, FinishLookups.self,
+        QueueLookups.self, ReadLookups.self, FinishLookups.self,
         SubmitJob.self,
         QuarantineBatch.self, PauseApp.self, UpdateAdmission.self, PromoteDue.self, PutBack.self,
         ReadJobRecord.self, ReadInFlightShards.self,

@@ -17,7 +17,7 @@ struct DeviceFileWriterTests {
             .model: "iPhone17,1", .reachability: "force_quit", .network: "wifi",
         ])
 
-    private func text(_ record: DeviceRecord, _ format: DeviceFileFormat) throws -> String {
+    private func text(_ record: DeviceRecord, _ format: ImportFormat) throws -> String {
         String(
             decoding: try DeviceFileWriter(format: format).line(of: record), as: UTF8.self)
     }

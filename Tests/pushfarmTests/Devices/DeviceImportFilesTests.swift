@@ -39,8 +39,8 @@ struct DeviceImportFilesTests {
         DeviceImportProgress(app: app, fingerprint: fingerprint, format: .csv)
     }
 
-    private static func record(_ line: Int, _ text: String) -> DeviceFileRecords.Record {
-        DeviceFileRecords.Record(line: line, raw: Array(text.utf8), input: .success([]))
+    private static func record(_ line: Int, _ text: String) -> ImportRecords.Record {
+        ImportRecords.Record(line: line, raw: Array(text.utf8), input: .success([]))
     }
 
     private func text(_ ending: String) -> String? {
@@ -60,17 +60,17 @@ struct DeviceImportFilesTests {
     @Test func `an interrupted import continues, and drops what it had not saved`() throws {
         do {
             let files = try open()
-            files.refuse(Self.record(3, "bad,1"), DeviceFileFault("wrong", field: "id"))
+            files.refuse(Self.record(3, "bad,1"), ImportFault("wrong", field: "id"))
             files.advance(to: (offset: 40, lines: 4), pushed: 2)
             try files.save()
-            files.refuse(Self.record(5, "bad,2"), DeviceFileFault("wrong"))
+            files.refuse(Self.record(5, "bad,2"), ImportFault("wrong"))
             #expect(files.pendingCount == 1)
             files.advance(to: (offset: 60, lines: 5), pushed: 9)
         }
         let files = try open()
         #expect(files.isResumed && files.progress.offset == 40 && files.progress.lines == 4)
         #expect(files.progress.pushed == 2 && files.progress.refused == 1)
-        files.refuse(Self.record(5, "bad,2"), DeviceFileFault("wrong"))
+        files.refuse(Self.record(5, "bad,2"), ImportFault("wrong"))
         files.advance(to: (offset: 60, lines: 5), pushed: 9)
         try files.save()
         try files.finish()
@@ -81,7 +81,7 @@ struct DeviceImportFilesTests {
     @Test func `a record that is refused before a failure is refused once after it`() throws {
         do {
             let files = try open()
-            files.refuse(Self.record(2, "bad"), DeviceFileFault("wrong"))
+            files.refuse(Self.record(2, "bad"), ImportFault("wrong"))
             // Redis fails here, so the place in the input does not advance. The next import reads these records again.
             try files.save()
         }

@@ -8,7 +8,7 @@ package struct ListAudience: Equatable, Sendable {
     package init(_ list: UploadedList) { self.list = list }
 
     /// For each group, the number of rows: the first ordinal that is not in the audience.
-    package var limits: [Int] { list.groups.map(\.rows) }
+    package var audienceEnds: [Int] { list.groups.map(\.rows) }
 
     /// The names of the time zones that rows have.
     package var zoneNames: Set<String> { Set(list.groups.compactMap(\.zone)) }

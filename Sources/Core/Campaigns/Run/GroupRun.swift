@@ -92,7 +92,7 @@ struct GroupRun {
             self.heldUntil = nil
         }
         guard var section else { return .count }
-        guard let cursor = section.settled(progress.cursor) else {
+        guard let cursor = section.nextPosition(from: progress.cursor) else {
             endStage(at: time)
             return need(at: time, instant, released: released, ceiling: ceiling)
         }
@@ -165,7 +165,7 @@ struct GroupRun {
             }
         }
         progress.cursor = place
-        if let section, section.settled(place) == nil { endStage(at: time) }
+        if let section, section.nextPosition(from: place) == nil { endStage(at: time) }
     }
 
     // MARK: Merged pushes
@@ -240,7 +240,7 @@ struct GroupRun {
             laterStages.removeFirst()
             section = settings.section(
                 next, laterStages, section?.chunks ?? [], of: progress, at: time, slots: .proportional)
-            if section?.settled(.start) == nil { endStage(at: time) }
+            if section?.nextPosition(from: .start) == nil { endStage(at: time) }
             return
         }
         endRound(at: time)

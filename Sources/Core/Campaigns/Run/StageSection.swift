@@ -57,7 +57,7 @@ struct StageSection {
     mutating func exhaust(cohort: Int) { left[cohort] = 0 }
 
     /// Moves a cursor to the first place at or after it where devices may be left; nil if there is none.
-    func settled(_ cursor: SendCursor) -> SendCursor? {
+    func nextPosition(from cursor: SendCursor) -> SendCursor? {
         var (cohort, chunk, ordinal) = (cursor.cohort, cursor.chunk, cursor.ordinal)
         while cohort < left.count {
             if left[cohort] > 0, let next = chunks[checked: index(of: chunk)] {

@@ -68,7 +68,7 @@ package struct Membership: Sendable {
         missing[name] = now.advanced(by: .zero - Self.gracePeriod)
     }
 
-    package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.settleTime }
+    package func isStable(at now: Instant) -> Bool { since.duration(to: now) >= Self.settleTime }
 
     /// Returns how an app's shards are divided among the hosts that have the app.
     package func shares(of app: String) -> HostShares {

@@ -18,7 +18,7 @@ package struct QueueLookups: Request {
 }
 
 /// Reads the first jobs that wait for a look-up.
-package struct TakeLookups: Request {
+package struct ReadLookups: Request {
     package struct Reply: Equatable, Sendable {
         /// The number of the last step of the look-ups.
         package let step: Int
@@ -28,7 +28,7 @@ package struct TakeLookups: Request {
         package let jobs: [[UInt8]]
     }
 
-    package static var script: Script? { .takeLookups }
+    package static var script: Script? { .readLookups }
 
     package let words: [any CommandArgument]
 

@@ -4,7 +4,7 @@ package import RedisProtocol
 /// The effects of one results entry. The coordinator computes the effects, and Redis applies them once.
 package struct Settlement: Sendable {
     /// The changes to one job record. Each of the job's positions in the entry is counted once: in `delivered`, `failed`,
-    /// `expired`, `cancelled` or `waiting`.
+    /// `expired`, `cancelled` or `delayed`.
     package struct Job: Sendable {
         package var id: String
         package var delivered = 0
@@ -12,7 +12,7 @@ package struct Settlement: Sendable {
         package var expired = 0
         package var cancelled = 0
         /// Pushes that are retried. ``Settlement/retries`` contains the same pushes.
-        package var waiting = 0
+        package var delayed = 0
         /// Pushes that are retried although they may have been delivered.
         package var maybeDuplicated = 0
         /// The number of failed pushes for each reason. Each reason becomes a field of the job record, so the caller must limit
@@ -172,7 +172,7 @@ extension Settlement.Job {
 
     fileprivate func write(to packed: inout [UInt8]) {
         packed.append(short: id)
-        for count in [delivered, failed, expired, cancelled, waiting, maybeDuplicated] {
+        for count in [delivered, failed, expired, cancelled, delayed, maybeDuplicated] {
             packed.append(bigEndian: count)
         }
         let reasons = reasons.prefix(255)

@@ -55,8 +55,8 @@ package struct Split: Request {
 
     package enum Reply: Equatable, Sendable {
         /// The step is done. `woken` are the shards with new batches, and `nextDue` is the time until the first new delayed batch
-        /// is due. `isDrained` is true if neither `taken` nor the inbox contains a job and the app is not full.
-        case done(woken: [Int], nextDue: Duration?, isDrained: Bool)
+        /// is due. `isInboxEmpty` is true if neither `taken` nor the inbox contains a job and the app is not full.
+        case done(woken: [Int], nextDue: Duration?, isInboxEmpty: Bool)
         /// An earlier call did this step, and its reply was lost.
         case doneBefore
     }
@@ -97,8 +97,8 @@ package struct Split: Request {
         var reader = try ReplyReader(value, Self.self)
         guard try reader.flag() else { return .doneBefore }
         let next = try reader.duration()
-        let isDrained = try reader.flag()
-        return .done(woken: try reader.remainingShards(), nextDue: next, isDrained: isDrained)
+        let isInboxEmpty = try reader.flag()
+        return .done(woken: try reader.remainingShards(), nextDue: next, isInboxEmpty: isInboxEmpty)
     }
 }
 

@@ -15,7 +15,7 @@
 --         if there are dead letters: "letters", number, maximum pushes and bytes, letters × (job, reason, status, pushes, body)
 --         if a part is unreadable: "unreadable", reason, pushes that fail because of it, the entry
 --         with an audit of outcomes: "audit", maximum bytes to keep, record
---       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
+--       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, delayed u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
 -- Reply [entries settled, jobs finished]; if the guard paused the app, then also [bad tokens, responses]
 -- Fence none: XDEL prevents a second settlement, because an entry exists until it is settled. OOM allowed.
@@ -56,7 +56,7 @@ local i = 5 + 2 * nscopes
 
 -- The changes of job records. The script adds up each job's numbers while it reads the entries. It does not check first whether
 -- an entry is settled already, because this is rare. If an entry turns out to be settled, its numbers are subtracted again. Most
--- jobs have only delivered pushes, so the less frequent numbers are in `rest`: failed, expired, cancelled, waiting, maybe
+-- jobs have only delivered pushes, so the less frequent numbers are in `rest`: failed, expired, cancelled, delayed, maybe
 -- duplicated, and reasons.
 local order, delivered, rest = {}, {}, {}
 local function add_jobs(packed, sign)

@@ -42,7 +42,7 @@ import StoreProtocol
         case .key: setup.credentials = .providerToken
         case .certificate(let identity): setup.credentials = .certificate(pem: identity.pem.bytes)
         }
-        setup.authority = files.authority
+        setup.trustedCA = files.trustedCA
         return setup
     }
 

@@ -9,7 +9,7 @@ import Supervision
     private(set) var configuration: AppConfiguration
     private(set) var loaded: LoadedCredentials?
     /// The trusted CA in PEM, read together with the credentials; empty means the system's CAs.
-    private(set) var authority: [UInt8] = []
+    private(set) var trustedCA: [UInt8] = []
     private(set) var providerTokens: ProviderTokens?
     /// Why the files cannot be used now; nil if the files can be used. If they cannot be used, the credentials that
     /// were loaded before stay in use.
@@ -51,12 +51,12 @@ import Supervision
     func load() {
         do {
             let credentials = try LoadedCredentials.load(configuration)
-            let authority = try LoadedCredentials.authority(of: configuration)
+            let trustedCA = try LoadedCredentials.trustedCA(of: configuration)
             problem = nil
             for file in configuration.credentialFiles where FileTrust.isPublic(file) {
                 log.warning("every user of this machine can read a key file", metadata: ["file": "\(file)"])
             }
-            (loaded, self.authority) = (credentials, authority)
+            (loaded, self.trustedCA) = (credentials, trustedCA)
             guard case .key(let key, let id, let team) = credentials else {
                 providerTokens = nil
                 return

@@ -37,7 +37,7 @@ enum LoadedCredentials {
 
     /// The trusted CAs for the certificate of the app's gateway, in PEM; empty means the system's CAs.
     /// - Throws: if the CA file cannot be read or contains no certificate.
-    static func authority(of app: AppConfiguration) throws(Problem) -> [UInt8] {
+    static func trustedCA(of app: AppConfiguration) throws(Problem) -> [UInt8] {
         guard let file = app.caFile else { return [] }
         let pem: [UInt8]
         do { pem = try CredentialFile.read(file) } catch { throw Problem(description: error.description) }

@@ -22,7 +22,7 @@ import EventLoop
     /// over at once.
     func handOverMisplaced(of app: HostedApp) {
         guard !context.lifecycle.isStopping,
-            context.lifecycle.isQuiet || context.registration.membership.isSettled(at: .now)
+            context.lifecycle.isQuiet || context.registration.membership.isStable(at: .now)
         else { return }
         app.leases.handOverOthers()
     }

@@ -74,7 +74,7 @@ import StoreProtocol
         for app in next.apps {
             do throws(LoadedCredentials.Problem) {
                 _ = try LoadedCredentials.load(app)
-                _ = try LoadedCredentials.authority(of: app)
+                _ = try LoadedCredentials.trustedCA(of: app)
             } catch {
                 let text = "\(app.name): \(error)"
                 guard context.apps[app.name]?.credentials.pauseReason != nil else { throw refuse(text) }

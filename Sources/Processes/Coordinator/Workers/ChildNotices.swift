@@ -16,7 +16,7 @@ import FarmPolicy
         let options = context.options
         slot.child.send(
             .begin(
-                redis: options.redisURL, redisAuthority: options.redisAuthority, worker: slot.name,
+                redis: options.redisURL, redisTrustedCA: options.redisTrustedCA, worker: slot.name,
                 index: UInt16(slot.index)))
         for app in context.apps.all {
             for message in app.credentials.messages { slot.child.send(message) }
@@ -77,7 +77,7 @@ import FarmPolicy
         let options = context.options
         intake.child.send(
             .begin(
-                redis: options.redisURL, redisAuthority: options.redisAuthority, name: intake.name,
+                redis: options.redisURL, redisTrustedCA: options.redisTrustedCA, name: intake.name,
                 shards: UInt16(context.shardCount)))
         for app in context.apps.all {
             for message in app.intakeMessages { intake.child.send(message) }

@@ -48,7 +48,7 @@ import Transport
     package var room: Int { exchange.room }
     package var openStreams: Int { exchange.openPushes }
     package var limit: Int { exchange.limit }
-    package var chunk: Int { exchange.chunk }
+    package var sendShare: Int { exchange.sendShare }
     package var isLoaded: Bool { exchange.isLoaded }
     package var expectedEnd: Instant? { exchange.expectedEnd }
     package var isRetired: Bool { exchange.isRetired }

@@ -80,7 +80,7 @@ final class BinaryExchange {
     /// The maximum number of pushes in flight.
     var limit: Int { isRetired ? window.count : max(window.longest, window.count) }
     /// The number of pushes to send on this connection in one turn before another connection is chosen.
-    var chunk: Int { isLoaded ? room : min(room, profile.part - window.count) }
+    var sendShare: Int { isLoaded ? room : min(room, profile.part - window.count) }
     /// Whether the connection has as many open pushes as the gateway will probably accept before it refuses a push.
     /// If so, another connection is better for further pushes.
     var isLoaded: Bool { window.count >= profile.part }

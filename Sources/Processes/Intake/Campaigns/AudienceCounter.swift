@@ -9,7 +9,7 @@ import StoreProtocol
     let id: String
     let audience: CampaignAudience
     /// For each partition, the first ordinal that is not in the audience.
-    let limits: [Int]
+    let audienceEnds: [Int]
 
     /// A part of the audience that needs the push of a round.
     struct Part {
@@ -26,8 +26,8 @@ import StoreProtocol
     }
 
     /// All chunks that can have devices of the audience, in order.
-    static func chunks(_ limits: [Int]) -> [AudienceChunk] {
-        limits.enumerated().flatMap { partition, limit in
+    static func chunks(_ audienceEnds: [Int]) -> [AudienceChunk] {
+        audienceEnds.enumerated().flatMap { partition, end in
             (0..<(max(0, limit) + OrdinalChunk.size - 1) / OrdinalChunk.size).map {
                 AudienceChunk(partition: partition, number: $0)
             }
@@ -39,7 +39,7 @@ import StoreProtocol
             parts: parts.map { AudienceCount(cells: Array(repeating: 0, count: $0.cells.count), chunks: []) })
         let rounds = Set(parts.map(\.round)).sorted()
         let today = CampaignStep.today(services)
-        for chunk in Self.chunks(limits) {
+        for chunk in Self.chunks(audienceEnds) {
             guard !Task.isCancelled else { break }
             let members = try await services.retrying("count") { () throws(StoreError) in
                 try await services.audience.members(
@@ -61,7 +61,7 @@ import StoreProtocol
                 }
                 let selection = AudienceSelection(
                     chunk, members: members[index], sent: sent, done: bits[rounds.count] ?? OrdinalChunk(),
-                    limit: limits[checked: chunk.partition] ?? 0, cells: part.cells)
+                    limit: audienceEnds[checked: chunk.partition] ?? 0, cells: part.cells)
                 guard !selection.isEmpty else { continue }
                 selection.count(into: &counts.parts[index].cells)
                 counts.parts[index].chunks.append(chunk)

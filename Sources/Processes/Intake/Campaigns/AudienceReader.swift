@@ -79,10 +79,10 @@ import StoreProtocol
     }
 
     /// For each partition or group of rows, the first ordinal that is not in the audience of a campaign that begins now.
-    func limits(of audience: CampaignAudience) async throws(StoreError) -> [Int] {
+    func audienceEnds(of audience: CampaignAudience) async throws(StoreError) -> [Int] {
         switch audience {
         case .segment: try await partitions().map(\.next)
-        case .list(let list): list.limits
+        case .list(let list): list.audienceEnds
         }
     }
 

@@ -20,7 +20,7 @@ import StoreProtocol
 
     private let services: CampaignServices
     private let retention: CampaignRetention
-    private var campaigns: [String: any ScheduledCampaign] = [:]
+    private var campaigns: [String: any ActiveCampaign] = [:]
     /// When each campaign acts next.
     private var due: [String: ContinuousClock.Instant] = [:]
     private var marksRead: ContinuousClock.Instant?
@@ -106,7 +106,7 @@ import StoreProtocol
 
     private func campaign(
         _ id: String, _ record: CampaignRecord
-    ) throws(CampaignError) -> any ScheduledCampaign {
+    ) throws(CampaignError) -> any ActiveCampaign {
         let campaign = try CampaignParser(zones: services.zones.find).parse(record.definition)
         let recurring = try RecurringCampaign(id, campaign, record, services) {
             [weak self] run throws(StoreError) in try await self?.read(run)
@@ -157,7 +157,7 @@ import StoreProtocol
     }
 
     /// - Returns: nil if the campaign needs the registry, which cannot be reached.
-    private func act(_ campaign: any ScheduledCampaign) async throws(StoreError) -> Duration? {
+    private func act(_ campaign: any ActiveCampaign) async throws(StoreError) -> Duration? {
         guard campaign.needsRegistry else { return try await campaign.act() }
         return try await services.registryOutage.perform { () throws(StoreError) in try await campaign.act() }
     }
@@ -206,7 +206,7 @@ import StoreProtocol
     }
 }
 
-extension ScheduledCampaign {
+extension ActiveCampaign {
     /// Running campaigns come first in lists.
     fileprivate var rank: Int { isRunning ? 1 : 0 }
 }

@@ -9,7 +9,7 @@ import StoreProtocol
     enum Decision {
         case wait(Duration)
         /// The campaign begins now. `limits` is, for each partition or group of a list, the first ordinal that is not in the audience.
-        case begin(limits: [Int], time: UTCTime)
+        case begin(audienceEnds: [Int], time: UTCTime)
         case refuse(PlanRefusal)
     }
 
@@ -42,10 +42,11 @@ import StoreProtocol
         } catch { return .refuse(error) }
         firstPush = start
         if let start, hasPlan { return .wait(min(Self.wait(until: start, from: now), Self.longestWait)) }
-        let limits = try await services.retrying("read the size of an audience") { () throws(StoreError) in
-            try await services.audience.limits(of: audience)
+        let audienceEnds = try await services.retrying("read the size of an audience") {
+            () throws(StoreError) in
+            try await services.audience.audienceEnds(of: audience)
         }
-        if let refusal = try await refusal(audience, zoneNames, limits, now) { return .refuse(refusal) }
+        if let refusal = try await refusal(audience, zoneNames, audienceEnds, now) { return .refuse(refusal) }
         hasPlan = true
         guard start == nil else { return .wait(.zero) }
         if case .list(let list) = audience {
@@ -53,18 +54,18 @@ import StoreProtocol
                 try await services.audience.lists.keep(list.list)
             }
         }
-        return .begin(limits: limits, time: now)
+        return .begin(audienceEnds: audienceEnds, time: now)
     }
 
     /// Begins the campaign, as ``decide(_:zoneNames:)`` says.
     ///
     /// - Returns: the record of the campaign after the change.
     func begin(
-        _ audience: CampaignAudience, limits: [Int], at time: UTCTime
+        _ audience: CampaignAudience, audienceEnds: [Int], at time: UTCTime
     ) async throws(StoreError) -> CampaignRecord {
         try await addCappedPeriods()
         var fields = [
-            (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: limits)),
+            (CampaignRecord.Field.audienceEnds.rawValue, CampaignRecord.text(ofAudienceEnds: audienceEnds)),
             (CampaignRecord.Field.startsAt.rawValue, "\(time.milliseconds)"),
             (CampaignRecord.Field.stopAt.rawValue, "\(campaign.limits.stopShare)"),
         ]
@@ -100,13 +101,13 @@ import StoreProtocol
     ///
     /// - Returns: why the pushes do not fit; nil if they fit.
     private func refusal(
-        _ audience: CampaignAudience, _ names: Set<String>, _ limits: [Int], _ now: UTCTime
+        _ audience: CampaignAudience, _ names: Set<String>, _ audienceEnds: [Int], _ now: UTCTime
     ) async throws(StoreError) -> PlanRefusal? {
         let zones = campaign.schedule.dividesByZone ? names.sorted() : []
         let cells = AudienceCells(campaign.schedule, salt: campaign.salt(id: id), round: 1)
         let parts = [.all] + zones.map { CampaignGroup.Members.zone($0) }
         let counts = try await AudienceCounter(
-            services: services, id: id, audience: audience, limits: limits
+            services: services, id: id, audience: audience, audienceEnds: audienceEnds
         ).count(parts.map { .init(members: $0, round: 1, cells: cells) }).parts.map(\.total)
         let byZone = Dictionary(zip(zones, counts.dropFirst()), uniquingKeysWith: +).filter { $0.value > 0 }
         let withoutZone = max(0, counts[0] - byZone.values.reduce(0, +))

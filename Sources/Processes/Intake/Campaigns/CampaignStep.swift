@@ -11,7 +11,7 @@ import StoreProtocol
     let id: String
     let campaign: Campaign
     /// For each partition, the first ordinal that is not in the audience.
-    let limits: [Int]
+    let audienceEnds: [Int]
     let audience: CampaignAudience
     /// The names of the attributes that the pushes contain as values.
     let attributes: [String]
@@ -86,7 +86,7 @@ import StoreProtocol
         guard let members, let sent = bits[0] else { return .unreadable }
         let selection = AudienceSelection(
             chunk, members: members[0], sent: sent, done: bits[1] ?? OrdinalChunk(),
-            limit: limits[checked: chunk.partition] ?? 0, cells: cells)
+            limit: audienceEnds[checked: chunk.partition] ?? 0, cells: cells)
         let chosen = selection.choose(
             send.cell, from: send.ordinals.lowerBound, to: send.ordinals.upperBound, most: send.most)
         var choice = Choice(

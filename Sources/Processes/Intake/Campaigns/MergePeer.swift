@@ -15,7 +15,7 @@ import Scheduling
     let run: CampaignStateMachine
     let audience: CampaignAudience
     /// For each partition, the first ordinal that is not in the audience.
-    let limits: [Int]
+    let audienceEnds: [Int]
     /// The devices that need the content now.
     let due: [CampaignStateMachine.Due]
 }

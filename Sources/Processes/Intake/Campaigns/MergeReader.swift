@@ -78,7 +78,7 @@ import StoreProtocol
             let cells = peer.run.cells(ofRound: due.round)
             let devices = AudienceSelection(
                 chunk, members: members, sent: sent, done: bits[rounds.count] ?? OrdinalChunk(),
-                limit: peer.limits[checked: chunk.partition] ?? 0, cells: cells
+                limit: peer.audienceEnds[checked: chunk.partition] ?? 0, cells: cells
             ).devices(among: ordinals, ofStage: due.stage)
             guard !devices.isEmpty else { continue }
             candidates.append(

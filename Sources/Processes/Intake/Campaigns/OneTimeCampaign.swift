@@ -8,7 +8,7 @@ import StoreProtocol
 
 /// A campaign that sends itself, in contrast to a recurring campaign, from its creation to its end. While it sends, a
 /// ``RunningCampaign`` performs its actions.
-@Loop final class OneTimeCampaign: ScheduledCampaign {
+@Loop final class OneTimeCampaign: ActiveCampaign {
     private enum Phase {
         case scheduled
         case running(RunningCampaign)
@@ -144,8 +144,8 @@ import StoreProtocol
         switch try await starting.decide(audience, zoneNames: zoneNames) {
         case .wait(let time): return time
         case .refuse(let refusal): try await end(.refused, reason: "\(refusal)")
-        case .begin(let limits, let time):
-            record = try await starting.begin(audience, limits: limits, at: time)
+        case .begin(let audienceEnds, let time):
+            record = try await starting.begin(audience, audienceEnds: audienceEnds, at: time)
             guard record.state == .running else {
                 phase = .over
                 break

@@ -8,7 +8,7 @@ import StoreProtocol
 ///
 /// The record of the recurring campaign notes a run before the run's own record is created. So if the process is killed between the
 /// two, the next process creates the run, and no later run starts beside it.
-@Loop final class RecurringCampaign: ScheduledCampaign {
+@Loop final class RecurringCampaign: ActiveCampaign {
     /// The longest time between two looks at the clock, so that a jump of the clock delays no run for long.
     private static let longestWait = Duration.seconds(30)
 

@@ -8,7 +8,7 @@ import StoreProtocol
 
 /// A campaign that sends. It performs one action at a time, and says when the next action is due.
 @Loop final class RunningCampaign {
-    enum Progress {
+    enum ActionResult {
         /// The next action is due after this time; zero if more can be done now.
         case wait(Duration)
         /// The campaign was cancelled, and its last step is not stored yet.
@@ -92,7 +92,7 @@ import StoreProtocol
     // MARK: Actions
 
     /// Performs the next action.
-    func advance(_ audience: CampaignAudience) async throws(StoreError) -> Progress {
+    func advance(_ audience: CampaignAudience) async throws(StoreError) -> ActionResult {
         let now = services.now
         switch run.next(at: now, .now, released: record.released) {
         case .count(let counts): return try await count(counts, audience)
@@ -117,10 +117,10 @@ import StoreProtocol
 
     private func count(
         _ counts: [AudienceCountRequest], _ audience: CampaignAudience
-    ) async throws(StoreError) -> Progress {
+    ) async throws(StoreError) -> ActionResult {
         var run = run
         let found = try await AudienceCounter(
-            services: services, id: id, audience: audience, limits: record.audienceEnds
+            services: services, id: id, audience: audience, audienceEnds: record.audienceEnds
         ).count(
             counts.map { count in
                 .init(
@@ -137,10 +137,11 @@ import StoreProtocol
 
     private func send(
         _ send: CampaignSend, _ audience: CampaignAudience
-    ) async throws(StoreError) -> Progress {
+    ) async throws(StoreError) -> ActionResult {
         var run = run
         let preparation = CampaignStep(
-            services: services, id: id, campaign: campaign, limits: record.audienceEnds, audience: audience,
+            services: services, id: id, campaign: campaign, audienceEnds: record.audienceEnds,
+            audience: audience,
             attributes: attributes, step: step + 1, series: record.resultsSeries, merging: try await merging()
         )
         let result = try await services.retrying("read devices of a campaign") { () throws(StoreError) in
@@ -203,7 +204,7 @@ import StoreProtocol
     private func store(
         _ run: CampaignStateMachine, _ request: StoreCampaignStep,
         merged: [(campaign: RunningCampaign, run: CampaignStateMachine)] = []
-    ) async throws(StoreError) -> Progress {
+    ) async throws(StoreError) -> ActionResult {
         switch try await services.perform(request) {
         case .done(_, let nextDue):
             if let nextDue {
@@ -279,7 +280,7 @@ import StoreProtocol
         guard !due.isEmpty, let audience = try await loader.load(version: record.list) else { return nil }
         return MergePeer(
             campaign: self, member: member, step: step, run: run, audience: audience,
-            limits: record.audienceEnds, due: due)
+            audienceEnds: record.audienceEnds, due: due)
     }
 
     // MARK: Skipped devices

@@ -22,7 +22,7 @@ import StoreProtocol
     private var setup: IntakeSetup { lookups.setup }
 
     /// Reads the first waiting jobs.
-    func take() async throws(StoreError) -> TakeLookups.Reply {
+    func take() async throws(StoreError) -> ReadLookups.Reply {
         let taken = try await retrying("take jobs", request(most: Self.mostJobs, triedBy: process))
         if taken.refused > 0 {
             lookups.context.counts.refused += UInt64(clamping: taken.refused)
@@ -32,7 +32,7 @@ import StoreProtocol
     }
 
     /// Looks up the recipients of these jobs. Then puts the jobs with tokens into the inbox, and refuses the other jobs.
-    func carryOut(_ taken: TakeLookups.Reply) async throws(StoreError) {
+    func carryOut(_ taken: ReadLookups.Reply) async throws(StoreError) {
         let hasBudget = setup.backgroundBudget > 0
         // Campaigns change the counters of the budget, too. They also take the turn of the budget before the other turn.
         if hasBudget { guard await lookups.budget.begin() else { return } }
@@ -168,8 +168,8 @@ import StoreProtocol
 extension LookupStep {
     private var process: String? { isAlone ? lookups.process : nil }
 
-    private func request(most: Int, triedBy process: String?) -> TakeLookups {
-        TakeLookups(token: token, maxJobs: most, maxBytes: Self.mostBytes, triedBy: process)
+    private func request(most: Int, triedBy process: String?) -> ReadLookups {
+        ReadLookups(token: token, maxJobs: most, maxBytes: Self.mostBytes, triedBy: process)
     }
 
     /// Repeats reads of the registry while its Redis is unreachable or busy. While this process waits for Redis, other

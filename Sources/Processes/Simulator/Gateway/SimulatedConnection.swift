@@ -34,7 +34,7 @@ import Transport
         let options = gateway.options
         credentials = CredentialChecker(options, certificate: options.certificateOutcome(of: stream))
         limit = StreamLimit(
-            options.streams, isRaised: !(options.firstStreamAlone && credentials.needsToken))
+            options.streams, hasFired: !(options.firstStreamAlone && credentials.needsToken))
         var settings = SessionSettings()
         settings.maxConcurrentStreams = limit.current
         settings.maxHeaderListSize = 8_000

@@ -2,32 +2,32 @@
 /// gateway.
 struct StreamLimit {
     private var limit: UInt32
-    private var isRaised: Bool
+    private var hasFired: Bool
 
-    init(_ limit: UInt32, isRaised: Bool) { (self.limit, self.isRaised) = (limit, isRaised) }
+    init(_ limit: UInt32, hasFired: Bool) { (self.limit, self.hasFired) = (limit, hasFired) }
 
-    var current: UInt32 { isRaised ? limit : min(1, limit) }
+    var current: UInt32 { hasFired ? limit : min(1, limit) }
 
     /// Raises the limit to the gateway's limit.
     /// - Returns: the new limit, which must be sent to the client; nil if the limit does not change.
     mutating func raise() -> UInt32? {
-        guard !isRaised else { return nil }
-        isRaised = true
+        guard !hasFired else { return nil }
+        hasFired = true
         return limit
     }
 
     /// Lowers the limit to one stream.
     mutating func lower() -> UInt32? {
-        guard isRaised, limit > 1 else { return nil }
-        isRaised = false
+        guard hasFired, limit > 1 else { return nil }
+        hasFired = false
         return 1
     }
 
     /// Applies a new limit of the gateway.
     mutating func change(to streams: UInt32) -> UInt32? {
         limit = streams
-        guard isRaised || streams == 0 else { return nil }
-        isRaised = true
+        guard hasFired || streams == 0 else { return nil }
+        hasFired = true
         return streams
     }
 }

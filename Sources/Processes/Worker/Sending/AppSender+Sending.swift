@@ -50,7 +50,7 @@ extension AppSender {
                 isBulkFull = true
                 continue
             }
-            let room = min(remaining, most, isProbe ? 1 : connection.chunk)
+            let room = min(remaining, most, isProbe ? 1 : connection.sendShare)
             let sent = send(from: batch, over: connection, atMost: room, at: now)
             remaining -= sent
             batch.route.sent(over: ObjectIdentifier(connection), by: batch)
@@ -103,7 +103,7 @@ extension AppSender {
             }
             guard maySpread, let other = pool.roomiest(for: batch.lane) else { return nil }
             if batch.route.free(batch) { return other }
-            batch.route.closeConnection()
+            batch.route.close()
             return nil
         }
     }

@@ -63,7 +63,7 @@ extension BinarySettings {
 extension ClientSettings {
     /// Creates TLS settings from the app's authorities and credentials.
     init(_ setup: AppSetup) throws(CredentialError) {
-        self.init(trust: setup.authority.isEmpty ? .system : .authorities(setup.authority))
+        self.init(trust: setup.trustedCA.isEmpty ? .system : .authorities(setup.trustedCA))
         if case .certificate(let pem) = setup.credentials { identity = try TLSIdentity(pem: pem) }
     }
 }

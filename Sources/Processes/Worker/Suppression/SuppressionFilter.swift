@@ -12,7 +12,7 @@ import PushModel
         let text: String
     }
 
-    let tokens: SuppressionLists
+    let lists: SuppressionLists
     private var topic = ""
     /// The gateway's environment, as a ``SuppressionScope`` names it.
     private var environment = ""
@@ -27,7 +27,7 @@ import PushModel
     /// The longest scope that a record can contain, in bytes.
     private static let longestScope = 255
 
-    init(_ tokens: SuppressionLists) { self.tokens = tokens }
+    init(_ lists: SuppressionLists) { self.lists = lists }
 
     /// - Parameter generation: the generation of the credentials for future pushes of the app.
     func apply(topic: String, environment: String, generation: UInt32) {
@@ -88,8 +88,8 @@ import PushModel
             token: batch.batch.bytes[push.token])
         // A record whose cause may be a wrong environment has no immediate effect in two cases: while the app is paused, because
         // Redis then refuses such records, and while Redis holds such records until they are confirmed.
-        if !isPaused && !tokens.holdsUnconfirmed || !reason.mayBeEnvironment {
-            tokens.note(record, of: batch.shard, at: seconds)
+        if !isPaused && !lists.holdsUnconfirmed || !reason.mayBeEnvironment {
+            lists.note(record, of: batch.shard, at: seconds)
         }
         return scope.text
     }

@@ -4,7 +4,7 @@ import EventLoop
 import StoreProtocol
 
 /// A campaign that the runner lets act: a campaign that sends, or a recurring campaign that starts runs.
-@Loop protocol ScheduledCampaign: AnyObject {
+@Loop protocol ActiveCampaign: AnyObject {
     /// Whether the runner can forget the campaign.
     var isOver: Bool { get }
     /// Whether the campaign has noticed that it is paused.
@@ -37,7 +37,7 @@ import StoreProtocol
     func act() async throws(StoreError) -> Duration
 }
 
-extension ScheduledCampaign {
+extension ActiveCampaign {
     var needsRegistry: Bool { false }
 
     var forecast: CampaignForecast.Verdict { .fits }

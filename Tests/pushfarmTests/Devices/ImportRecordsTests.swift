@@ -4,14 +4,14 @@ import Testing
 @testable import pushfarm
 
 /// Reads files of devices.
-struct DeviceFileRecordsTests {
+struct ImportRecordsTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }
 
     /// Reads all records of a text. Returns `line: JSON` for each valid record and `line! field: reason` for each other record.
-    private func read(_ text: String, _ format: DeviceFileFormat) throws -> [String] {
-        var records = try DeviceFileRecords.open(try folder.write(text, to: "f"), format: format)
+    private func read(_ text: String, _ format: ImportFormat) throws -> [String] {
+        var records = try ImportRecords.open(try folder.write(text, to: "f"), format: format)
         var found: [String] = []
         while let record = try records.next() {
             switch record.input {
@@ -30,7 +30,7 @@ struct DeviceFileRecordsTests {
     }
 
     @Test func `a line that is too long is refused, and the next lines are read`() throws {
-        let long = String(repeating: "x", count: 3 * DeviceFileRecords.longest)
+        let long = String(repeating: "x", count: 3 * ImportRecords.longest)
         let records = try read("a\n\(long)\nb\n", .ndjson)
         #expect(records == ["1: a", "2! : the line is longer than 131072 bytes", "3: b"])
         let header = "id,token\n"
@@ -73,7 +73,7 @@ struct DeviceFileRecordsTests {
         var sink = try TextSink(path)
         try sink.write(bytes: Array("id,user\na,".utf8) + [0xFF, 0x0A])
         try sink.finish()
-        var records = try DeviceFileRecords.open(path, format: .csv)
+        var records = try ImportRecords.open(path, format: .csv)
         guard case .failure(let fault)? = try records.next()?.input else { throw CommandFailure.failed() }
         #expect(fault.field == "user" && fault.reason == "the cell is not valid UTF-8")
     }
@@ -94,19 +94,19 @@ struct DeviceFileRecordsTests {
 
     @Test func `reading continues at an offset`() throws {
         let path = try folder.write("id,user\na,1\nb,2\nc,3\n", to: "f.csv")
-        var records = try DeviceFileRecords.open(path, format: .csv)
+        var records = try ImportRecords.open(path, format: .csv)
         _ = try records.next()
         let (offset, lines) = (records.offset, records.lines)
         #expect(offset == 12 && lines == 2)
-        var again = try DeviceFileRecords.open(path, format: .csv)
+        var again = try ImportRecords.open(path, format: .csv)
         try again.seek(to: offset, lines: lines)
         let record = try again.next()
         #expect(record?.line == 3 && record?.raw == Array("b,2".utf8))
     }
 
-    @Test(arguments: [("a.csv", DeviceFileFormat.csv), ("a.b.NDJSON", .ndjson), ("x.jsonl", .ndjson)])
-    func `the ending tells the format`(path: String, format: DeviceFileFormat) {
-        #expect(DeviceFileFormat(ending: path) == format)
-        #expect(DeviceFileFormat(ending: "devices.txt") == nil)
+    @Test(arguments: [("a.csv", ImportFormat.csv), ("a.b.NDJSON", .ndjson), ("x.jsonl", .ndjson)])
+    func `the ending tells the format`(path: String, format: ImportFormat) {
+        #expect(ImportFormat(ending: path) == format)
+        #expect(ImportFormat(ending: "devices.txt") == nil)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Before each record, a remark names its line and the fault. An import skips these remarks, so the file can be corrected
 /// and imported.
-struct DeviceRefusals {
+struct ImportRefusals {
     /// The start of a remark.
     static let remark = Array("# line ".utf8)
 
@@ -18,7 +18,7 @@ struct DeviceRefusals {
     /// The size of the part of the file that is saved.
     var byteCount: Int { file.count }
 
-    func add(_ record: DeviceFileRecords.Record, _ fault: DeviceFileFault) {
+    func add(_ record: ImportRecords.Record, _ fault: ImportFault) {
         if file.isEmpty, let header { file.add(header) }
         let field = fault.field.isEmpty ? "" : ", \(PlainText.of(fault.field, limit: 64))"
         let reason = PlainText.of(fault.reason, limit: 400)

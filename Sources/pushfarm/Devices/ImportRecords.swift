@@ -2,7 +2,7 @@ import PushModel
 import Registry
 
 /// The format of a file of devices.
-enum DeviceFileFormat: String, CaseIterable, Sendable {
+enum ImportFormat: String, CaseIterable, Sendable {
     case ndjson, csv
 
     /// The format that the file's name ends with; nil for another ending.
@@ -16,20 +16,20 @@ enum DeviceFileFormat: String, CaseIterable, Sendable {
 }
 
 /// The records of a file of devices, which is read in parts: lines of JSON, or records of CSV.
-struct DeviceFileRecords: ~Copyable {
+struct ImportRecords: ~Copyable {
     struct Record {
         /// The number of the record's first line, from 1.
         let line: Int
         /// The bytes of the record without the line end. They are cut if the record is longer than ``longest``.
         let raw: [UInt8]
         /// The JSON of the record, such as a device input, or the fault of the record.
-        let input: Result<[UInt8], DeviceFileFault>
+        let input: Result<[UInt8], ImportFault>
     }
 
     /// The result of a search for the next record in the buffer.
     private enum Found {
         /// - Parameter end: the index after the record's line end.
-        case record(end: Int, Result<[UInt8], DeviceFileFault>)
+        case record(end: Int, Result<[UInt8], ImportFault>)
         /// A line that is too long, and that continues after the end of the buffer.
         case longLine
         case incomplete
@@ -54,24 +54,24 @@ struct DeviceFileRecords: ~Copyable {
     private init(_ file: consuming InputFile) { self.file = file }
 
     /// Creates the columns that a CSV file with this header has.
-    typealias ColumnReader = (CSVHeader) throws(DeviceFileFault) -> any FileColumns
+    typealias ColumnReader = (CSVHeader) throws(ImportFault) -> any FileColumns
 
     /// Opens a file of device inputs, and reads the header of CSV.
-    static func open(_ path: String, format: DeviceFileFormat) throws(CommandFailure) -> DeviceFileRecords {
-        try open(path, format: format) { header throws(DeviceFileFault) in try DeviceColumns(header) }
+    static func open(_ path: String, format: ImportFormat) throws(CommandFailure) -> ImportRecords {
+        try open(path, format: format) { header throws(ImportFault) in try DeviceColumns(header) }
     }
 
     /// Opens a file with other columns than those of device inputs, and reads the header of CSV.
     static func open(
-        _ path: String, format: DeviceFileFormat, columns: ColumnReader
-    ) throws(CommandFailure) -> DeviceFileRecords {
-        var records = DeviceFileRecords(try InputFile(path))
+        _ path: String, format: ImportFormat, columns: ColumnReader
+    ) throws(CommandFailure) -> ImportRecords {
+        var records = ImportRecords(try InputFile(path))
         try records.readStart(format, columns)
         return records
     }
 
     private mutating func readStart(
-        _ format: DeviceFileFormat, _ reader: ColumnReader
+        _ format: ImportFormat, _ reader: ColumnReader
     ) throws(CommandFailure) {
         while buffer.count < 3, !isAtEnd { try readMore() }
         if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, offset) = (3, 3) }
@@ -80,7 +80,7 @@ struct DeviceFileRecords: ~Copyable {
             throw .usage(
                 "\(file.path): is empty; the first line of a CSV file must have the names of the columns")
         }
-        do throws(DeviceFileFault) { columns = try reader(CSVHeader(header.raw)) } catch {
+        do throws(ImportFault) { columns = try reader(CSVHeader(header.raw)) } catch {
             throw .usage("\(file.path), line 1: \(error.reason)")
         }
     }
@@ -105,7 +105,7 @@ struct DeviceFileRecords: ~Copyable {
     mutating func next() throws(CommandFailure) -> Record? {
         while let record = try nextRecord() {
             let isEmpty = record.raw.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
-            if !isEmpty, !record.raw.starts(with: DeviceRefusals.remark) { return record }
+            if !isEmpty, !record.raw.starts(with: ImportRefusals.remark) { return record }
         }
         return nil
     }
@@ -118,7 +118,7 @@ struct DeviceFileRecords: ~Copyable {
             case .longLine:
                 isInLongLine = true
                 let reason = "the line is longer than \(Self.longest) bytes"
-                return take(buffer.count, .failure(DeviceFileFault(reason)))
+                return take(buffer.count, .failure(ImportFault(reason)))
             case .incomplete: try readMore()
             case .end: return nil
             }
@@ -137,7 +137,7 @@ struct DeviceFileRecords: ~Copyable {
                 guard let end = lineEnd ?? (isAtEnd ? buffer.count : nil) else {
                     return isLong ? .longLine : .incomplete
                 }
-                return .record(end: end, .failure(DeviceFileFault(fault.description)))
+                return .record(end: end, .failure(ImportFault(fault.description)))
             }
         }
         if let end = lineEnd { return .record(end: end, .success(line(start..<end))) }
@@ -156,7 +156,7 @@ struct DeviceFileRecords: ~Copyable {
         return Array(bytes)
     }
 
-    private mutating func take(_ end: Int, _ input: Result<[UInt8], DeviceFileFault>) -> Record {
+    private mutating func take(_ end: Int, _ input: Result<[UInt8], ImportFault>) -> Record {
         let record = Record(line: lines + 1, raw: line(start..<end), input: input)
         advance(to: end)
         return record
@@ -186,7 +186,7 @@ struct DeviceFileRecords: ~Copyable {
 }
 
 /// Why a record of a file of devices is not a valid device input.
-struct DeviceFileFault: Error, Hashable, Sendable {
+struct ImportFault: Error, Hashable, Sendable {
     /// The column or field with the fault; empty if the record as a whole is wrong.
     var field = ""
     let reason: String
