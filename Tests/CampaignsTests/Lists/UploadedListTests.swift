@@ -45,7 +45,7 @@ struct UploadedListTests {
 
     @Test func `the rows of a zone group are those below its number of rows`() {
         let audience = ListAudience(Self.list)
-        #expect(audience.limits == [70_000, 3, 65_536] && audience.zoneNames == ["Asia/Tokyo", "UTC"])
+        #expect(audience.audienceEnds == [70_000, 3, 65_536] && audience.zoneNames == ["Asia/Tokyo", "UTC"])
         func counts(_ members: CampaignGroup.Members) -> [[Int]] {
             (0...3).map { partition in
                 (0...2).map { number in
