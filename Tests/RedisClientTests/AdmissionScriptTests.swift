@@ -58,7 +58,7 @@ import Testing
         _ = try fixture.report(batch, 0..<3, entry: StoreFixture.delivered("j1", 3))
         #expect(try open() == 7 && fixture.audit() == [])
         var settlement = StoreFixture.settlement(try fixture.results()[0], "j1", delivered: 1)
-        (settlement.jobs[0].failed, settlement.jobs[0].waiting) = (1, 1)
+        (settlement.jobs[0].failed, settlement.jobs[0].delayed) = (1, 1)
         settlement.retries = [
             .init(
                 shard: 1, lane: .high, delay: .zero, tokens: 1,

@@ -43,7 +43,7 @@ import Testing
         _ = try fixture.report(third, 0..<4, entry: StoreFixture.delivered("j2", 4))
         let records = try fixture.results()
         var retry = StoreFixture.settlement(records[0], "j1", delivered: 3)
-        retry.jobs[0].waiting = 1
+        retry.jobs[0].delayed = 1
         retry.retries = [
             .init(
                 shard: 0, lane: .high, delay: .zero, tokens: 1,

@@ -47,7 +47,7 @@ import Testing
         let records = try reported()
         var settlement = Settlement(entry: records[0].id)
         var job = Settlement.Job(id: "j1")
-        (job.delivered, job.failed, job.expired, job.waiting, job.maybeDuplicated) = (0, 1, 1, 1, 1)
+        (job.delivered, job.failed, job.expired, job.delayed, job.maybeDuplicated) = (0, 1, 1, 1, 1)
         job.reasons = ["BadDeviceToken": 1]
         settlement.jobs = [job]
         settlement.retries = [
@@ -124,7 +124,7 @@ import Testing
         for word in damage { command.append(word) }
         try fixture.redis.run(command)
         var first = StoreFixture.settlement(records[0], "j1", delivered: 1)
-        (first.jobs[0].failed, first.jobs[0].reasons, first.jobs[0].waiting) = (1, ["Bad": 1], 1)
+        (first.jobs[0].failed, first.jobs[0].reasons, first.jobs[0].delayed) = (1, ["Bad": 1], 1)
         first.retries = [
             .init(
                 shard: 1, lane: .high, delay: .zero, tokens: 1,

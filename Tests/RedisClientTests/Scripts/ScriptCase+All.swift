@@ -387,7 +387,7 @@ extension ScriptCase {
             let records = try fixture.results()
             var first = Settlement(entry: records[0].id)
             var job = Settlement.Job(id: "a")
-            (job.delivered, job.failed, job.expired, job.cancelled, job.waiting) = (1, 1, 1, 1, 1)
+            (job.delivered, job.failed, job.expired, job.cancelled, job.delayed) = (1, 1, 1, 1, 1)
             (job.maybeDuplicated, job.reasons) = (1, ["BadDeviceToken": 1])
             first.jobs = [job]
             first.retries = [

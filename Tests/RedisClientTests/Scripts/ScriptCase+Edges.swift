@@ -462,7 +462,7 @@ extension ScriptCase {
                 switch index {
                 case 2: job.delivered = 1
                 default:
-                    (job.delivered, job.failed, job.expired, job.waiting) = (1, 1, 1, 1)
+                    (job.delivered, job.failed, job.expired, job.delayed) = (1, 1, 1, 1)
                     (job.maybeDuplicated, job.reasons) = (1, ["same": 1])
                     settlements[index].retries = [
                         .init(

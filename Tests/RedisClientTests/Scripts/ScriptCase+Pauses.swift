@@ -149,7 +149,7 @@ extension ScriptCase {
             try cancel(fixture, "a")
             var settlement = Settlement(entry: try fixture.results()[0].id)
             var (a, b) = (Settlement.Job(id: "a"), Settlement.Job(id: "b"))
-            (a.delivered, a.waiting, b.waiting) = (1, 2, 2)
+            (a.delivered, a.delayed, b.delayed) = (1, 2, 2)
             settlement.jobs = [a, b]
             settlement.retries = [
                 .init(

@@ -98,7 +98,7 @@ final class SimulatedResultsConsumer {
                     body: body(of: letter.jobPart, item, entry)))
         case .expired: job.expired += item.count
         case .retry(let retry):
-            job.waiting += item.count
+            job.delayed += item.count
             if retry.why == .unknownOutcome { job.maybeDuplicated += item.count }
             settlement.retries.append(self.retry(entry, item, retry, lane: lane))
         }

@@ -28,7 +28,7 @@ import StoreProtocol
     /// All chunks that can have devices of the audience, in order.
     static func chunks(_ audienceEnds: [Int]) -> [AudienceChunk] {
         audienceEnds.enumerated().flatMap { partition, end in
-            (0..<(max(0, limit) + OrdinalChunk.size - 1) / OrdinalChunk.size).map {
+            (0..<(max(0, end) + OrdinalChunk.size - 1) / OrdinalChunk.size).map {
                 AudienceChunk(partition: partition, number: $0)
             }
         }
