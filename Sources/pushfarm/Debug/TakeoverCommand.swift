@@ -15,8 +15,8 @@ struct TakeoverCommand: ParsableCommand, Sendable {
             the shard over. After the takeover, Redis refuses the old owner's requests for
             the shard, and pushes that were in flight may be sent twice. Before the
             takeover, the command shows how many pushes these are. It then asks for the
-            shard's number again; "--yes NUMBER" skips the question. The shard stays with the new host
-            until you run "pushfarm shards move" with the host "auto".
+            shard's number again; "--yes NUMBER" skips the question. The shard stays with
+            the new host until you run "pushfarm shards move" with the host "auto".
 
             Example:
               pushfarm debug takeover 7 --app demo --host beta
