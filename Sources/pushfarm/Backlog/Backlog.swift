@@ -101,8 +101,8 @@ struct Backlog: Sendable {
                 Lane.allCases.map { lane in
                     let backlog = lanes[lane] ?? LaneBacklog()
                     return .object([
-                        "lane": .string(lane.name), "ready": .number(backlog.queued),
-                        "checked_out": .number(backlog.inFlight), "delayed": .number(backlog.delayed),
+                        "lane": .string(lane.name), "queued": .number(backlog.queued),
+                        "in_flight": .number(backlog.inFlight), "delayed": .number(backlog.delayed),
                         "paused": .number(backlog.paused),
                         "oldest_ms": .whole(backlog.oldest.map { max(0, now - $0) }),
                     ])
