@@ -1,6 +1,5 @@
 package import EventLoop
 package import Logging
-import RedisProtocol
 package import Registry
 package import StoreProtocol
 
@@ -21,12 +20,9 @@ package import StoreProtocol
     private let app: AppRedis
     private let log: Logger
     private let calls: RegistryCalls
-    /// A random text with which the names of this writer's calls begin, so that no call of another writer has the same
-    /// name.
-    private let name: String
-    private var namedCalls = 0
     private var damaged = RefusedValueLog()
-    private var registry: (keys: RegistryKeys, stores: [AppRedis])?
+    /// Nil until the registry was opened.
+    private var opened: RegistryPartitions?
     /// The state of each partition in Redis; nil if the state is unknown and must be read.
     private var partitions: [PartitionCache]?
     /// The partitions whose days of `seen` this writer cannot fold, because a bitmap is damaged.
@@ -44,7 +40,6 @@ package import StoreProtocol
         log[metadataKey: "app"] = "\(app)"
         self.log = log
         calls = RegistryCalls(connection, log: log)
-        name = String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
     /// The number of devices when the registry was last read or written; nil before ``takeOver()``.
@@ -59,11 +54,11 @@ package import StoreProtocol
         (partitions, unfoldable) = (nil, [])
         let registry = try await open()
         for _ in 0..<Self.attempts {
-            var caches = try await read(registry)
+            var caches = try await registry.read()
             let changes = caches.enumerated().map {
                 PlannedChanges(partition: $0.offset, version: $0.element.version, changes: [])
             }
-            guard try await apply(changes, registry) else { continue }
+            guard try await registry.apply(changes) else { continue }
             for partition in caches.indices { caches[partition].countVersion() }
             partitions = caches
             return
@@ -102,7 +97,7 @@ package import StoreProtocol
             if let partitions {
                 caches = partitions
             } else {
-                caches = try await read(registry)
+                caches = try await registry.read()
                 try await isOwner()
             }
             // If a call below fails, this writer does not know which changes Redis has applied. Then the next attempt
@@ -110,10 +105,10 @@ package import StoreProtocol
             partitions = nil
             do throws(StoreError) {
                 guard try await foldSeen(&caches, registry) else { continue }
-                let plan = try await plan(inputs, registry, caches, reusableBefore)
+                let plan = try await plan(inputs, registry.keys, caches, reusableBefore)
                 report(plan.damagedBitmaps)
                 let results = plan.results
-                guard let after = try await carryOut(plan, registry) else { continue }
+                guard let after = try await registry.carryOut(plan) else { continue }
                 partitions = after
                 return results
             } catch {
@@ -128,13 +123,13 @@ package import StoreProtocol
     ///
     /// - Returns: false if the partition had another version than expected.
     private func foldSeen(
-        _ caches: inout [PartitionCache], _ registry: (keys: RegistryKeys, stores: [AppRedis])
+        _ caches: inout [PartitionCache], _ registry: RegistryPartitions
     ) async throws(StoreError) -> Bool {
         let now = connection.clock.seconds
         for partition in caches.indices where !unfoldable.contains(partition) {
             guard let fold = SeenFold(partition: partition, caches[partition], now: now) else { continue }
             guard let (changes, after) = try await changes(of: fold, registry.keys) else { return true }
-            guard try await apply([changes], registry) else { return false }
+            guard try await registry.apply([changes]) else { return false }
             caches[partition] = after
             return true
         }
@@ -176,15 +171,14 @@ package import StoreProtocol
     }
 
     private func plan(
-        _ inputs: [DeviceInput], _ registry: (keys: RegistryKeys, stores: [AppRedis]),
-        _ caches: [PartitionCache], _ reusableBefore: Int64
+        _ inputs: [DeviceInput], _ keys: RegistryKeys, _ caches: [PartitionCache], _ reusableBefore: Int64
     ) async throws(StoreError) -> RegistryPlan {
         var plan = RegistryPlan(
-            inputs, keys: registry.keys, partitions: caches, now: connection.clock.seconds,
+            inputs, keys: keys, partitions: caches, now: connection.clock.seconds,
             reusableBefore: reusableBefore)
         do {
             while case let reads = try plan.nextReads(), !reads.isEmpty {
-                try plan.receive(try await calls.replies(to: reads, registry.keys))
+                try plan.receive(try await calls.replies(to: reads, keys))
             }
             return plan
         } catch let error as StoreError {
@@ -196,118 +190,10 @@ package import StoreProtocol
         }
     }
 
-    /// Carries out a complete plan. Each call is sent as soon as it is planned, so that Redis executes the call while this
-    /// process plans the changes of the next partition.
-    ///
-    /// - Returns: the state of each partition; nil if a partition had another version than the plan expects.
-    private func carryOut(
-        _ plan: consuming RegistryPlan, _ registry: (keys: RegistryKeys, stores: [AppRedis])
-    ) async throws(StoreError) -> [PartitionCache]? {
-        var plan = plan
-        for step in PlanStep.allCases {
-            let isApplied = try await apply(registry.keys.allPartitions, registry) { partition in
-                plan.changes(of: step, in: partition)
-            }
-            guard isApplied else { return nil }
-        }
-        return plan.after
-    }
-
-    private func apply(
-        _ changes: [PlannedChanges], _ registry: (keys: RegistryKeys, stores: [AppRedis])
-    ) async throws(StoreError) -> Bool {
-        try await apply(changes.indices, registry) { changes[$0] }
-    }
-
-    /// Sends the changes of one step for all partitions together, and waits until they are applied.
-    ///
-    /// - Parameters:
-    ///   - numbers: the numbers of the changes, from 0.
-    ///   - changes: the changes with a number; nil if there are none. Called once for each number, in ascending order.
-    /// - Returns: false if a partition had another version than the plan expects.
-    private func apply(
-        _ numbers: Range<Int>, _ registry: (keys: RegistryKeys, stores: [AppRedis]),
-        _ changes: @Loop (Int) -> PlannedChanges?
-    ) async throws(StoreError) -> Bool {
-        // A repeated call has the name of the first call, so that Redis does not execute it twice.
-        var requests: [(partition: Int, request: ApplyChanges)?] = []
-        do throws(StoreError) {
-            _ = try await calls.retrying { () throws(StoreError) in
-                try await self.calls.all(numbers) { number, then in
-                    if number == requests.count {
-                        requests.append(changes(number).map { ($0.partition, self.request($0)) })
-                    }
-                    guard let (partition, request) = requests[number] else { return then(.success(0)) }
-                    registry.stores[partition].send(request, then: then)
-                }
-            }
-            return true
-        } catch {
-            guard case .stale = error else { throw error }
-            return false
-        }
-    }
-
-    /// The call that applies the changes. Each call has another name.
-    private func request(_ changes: PlannedChanges) -> ApplyChanges {
-        namedCalls += 1
-        return ApplyChanges(
-            version: changes.version, name: "\(name).\(namedCalls)", changes: changes.changes)
-    }
-}
-
-// MARK: Reading
-
-extension RegistryWriter {
-    private func open() async throws(StoreError) -> (keys: RegistryKeys, stores: [AppRedis]) {
-        if let registry { return registry }
-        let fields = ReadRegistrySettings.self
-        _ = try await calls.retrying { () throws(StoreError) in
-            try await self.app.perform(InitRegistryField(fields.partitionsField, RegistryKeys.partitions))
-        }
-        _ = try await calls.retrying { () throws(StoreError) in
-            try await self.app.perform(InitRegistryField(fields.formatField, Self.format))
-        }
-        let settings = try await calls.retrying { () throws(StoreError) in
-            try await self.app.perform(ReadRegistrySettings())
-        }
-        guard settings.format == Self.format, let count = settings.partitions,
-            RegistryKeys.validPartitions.contains(count)
-        else {
-            throw .unexpectedReply(
-                "the registry of \(app.keys.app) has format \(settings.format ?? 0) and "
-                    + "\(settings.partitions ?? 0) partitions")
-        }
-        let keys = RegistryKeys(app: app.keys.app, partitions: count)
-        let stores = keys.allPartitions.map {
-            AppRedis(keys: keys.keys(ofPartition: $0), connection: connection)
-        }
-        registry = (keys, stores)
-        return (keys, stores)
-    }
-
-    private func read(
-        _ registry: (keys: RegistryKeys, stores: [AppRedis])
-    ) async throws(StoreError) -> [PartitionCache] {
-        let hashes = try await calls.replies(
-            to: registry.keys.allPartitions.flatMap { partition in
-                [RegistryKey.meta, .names].map {
-                    RegistryRead(partition: partition, key: $0, part: .hash)
-                }
-            }, registry.keys)
-        return registry.keys.allPartitions.map { partition in
-            let meta = hashes[2 * partition].texts
-            let names = AttributeNames(fields: hashes[2 * partition + 1].texts)
-            return PartitionCache(
-                meta: Dictionary(meta, uniquingKeysWith: { first, _ in first }), names: names)
-        }
-    }
-}
-
-extension RegistryReply {
-    /// The fields and values of a reply that is a hash, as texts; empty if the reply is not a hash.
-    fileprivate var texts: [(String, String)] {
-        guard case .hash(let fields) = self else { return [] }
-        return fields.map { (String(decoding: $0, as: UTF8.self), String(decoding: $1, as: UTF8.self)) }
+    private func open() async throws(StoreError) -> RegistryPartitions {
+        if let opened { return opened }
+        let registry = try await RegistryPartitions.open(app: app, format: Self.format, connection, calls)
+        opened = registry
+        return registry
     }
 }
