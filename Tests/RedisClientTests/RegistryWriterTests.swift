@@ -144,6 +144,31 @@ import Testing
         }
     }
 
+    @Test func `a plan is not carried out if another writer took over after the plan's reads`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            try await writer(connection).takeOver()
+            let calls = RegistryCalls(connection, log: Logger(label: "test"))
+            let partitions = try await RegistryPartitions.open(
+                app: AppRedis(app: "demo", connection: connection), format: RegistryWriter.format, connection,
+                calls)
+            var plan = RegistryPlan(
+                [Self.device(1)], keys: partitions.keys, partitions: try await partitions.read(), now: 0,
+                reusableBefore: .max)
+            while case let reads = try plan.nextReads(), !reads.isEmpty {
+                try plan.receive(try await calls.replies(to: reads, partitions.keys))
+            }
+            let owner = writer(connection)
+            try await owner.takeOver()
+            #expect(try await partitions.carryOut(plan) == nil)
+            #expect(try self.record("d1", redis) == nil)
+            #expect(try await owner.apply([Self.device(1)]) {} == [.applied])
+            #expect(try self.record("d1", redis)?.addresses.count == 1)
+            connection.close()
+        }
+    }
+
     @Test func `registrations wait for memory, and removals do not`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
