@@ -167,8 +167,12 @@ newspaper: setup
 	swift build -c release --static-swift-stdlib --product newspaper-nights
 	.build/release/newspaper-nights devices=$(DEVICES) keep=docs/newspaper.svg
 
+# Checks the form of Swift files that changed since the last successful check (.build/linted), and all scripts.
 lint:
-	@find Package.swift Sources Tests -name '*.swift' -print0 | xargs -0 -P "$$(nproc)" -n 100 swift format lint --strict
+	@mkdir -p .build && touch .build/linting
+	@changed=; if [ .build/linted -nt .swift-format ]; then changed='-newer .build/linted'; fi; \
+		find Package.swift Sources Tests -name '*.swift' $$changed -print0 | xargs -0 -r -P "$$(nproc)" -n 100 swift format lint --strict
+	@mv .build/linting .build/linted
 	@! grep -rnE '(^|[^.a-z])Task(\.detached)?( \{|\()' Sources --include='*.swift' --exclude-dir=EventLoop \
 		|| { echo "tasks are started by Loop.task" >&2; exit 1; }
 	@! grep -rn 'Task { @Loop' Tests --include='*.swift' --exclude-dir=EventLoopTests \
