@@ -129,7 +129,7 @@ package struct CampaignStateMachine: Sendable {
         }
         guard counts.isEmpty else { return .count(counts) }
         let total = wanted.reduce(0) { $0.adding(saturating: $1.most) }
-        let permitted = pace.available(left: total, at: time, instant)
+        let permitted = pace.available(left: min(total, Self.mostDevices), at: time, instant)
         if permitted > 0, let next = wanted.first {
             if !campaign.schedule.hasRate { giveTurn(after: next.group) }
             return .send(send(next.group, next.cursor, next.end, most: min(next.most, permitted)))

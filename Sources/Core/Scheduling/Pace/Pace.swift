@@ -55,6 +55,10 @@ package struct Pace: Sendable {
 
     /// Returns how many pushes may be sent now. The caller then reports the pushes that it sends with ``take(_:)``.
     ///
+    /// The result is 0 until the credit is enough for all pushes that are left, or is half of the highest credit. A caller that
+    /// sent every small credit at once would divide the pushes into many small batches, which cost Redis and workers several
+    /// times as much. In the last millisecond of an allowed range, the result is the whole credit.
+    ///
     /// - Parameters:
     ///   - left: the pushes that remain to be sent. The number may change between two calls in any way.
     ///   - time: the time of the wall clock, which decides whether sending is allowed.
@@ -70,7 +74,8 @@ package struct Pace: Sendable {
         // The time before the start of the allowed range earns no credit.
         let inRange = Double(time.milliseconds - range.lowerBound.milliseconds)
         credit = min(credit + rate * min(elapsed, inRange) / 1000, mostCredit)
-        return min(left, Int(clamping: credit))
+        let isLast = time >= range.upperBound.adding(milliseconds: -1)
+        return isLast || credit >= min(Double(left), leastStep) ? min(left, Int(clamping: credit)) : 0
     }
 
     /// Notes that pushes were sent. The count is at most the last result of ``available(left:at:_:)``.
@@ -80,9 +85,7 @@ package struct Pace: Sendable {
     package func nextCall(after time: UTCTime) -> UTCTime? {
         guard let range = times.range(at: time) else { return times.range(after: time)?.lowerBound }
         guard rate > 0 else { return time.adding(milliseconds: 1) }
-        // Wait until the credit is half of the highest credit, but at least one push.
-        let wanted = max(1, (mostCredit / 2).rounded(.down))
-        let wait = Int64(clamping: ((wanted - credit) * 1000 / rate).rounded(.up))
+        let wait = Int64(clamping: ((leastStep - credit) * 1000 / rate).rounded(.up))
         // Wait at most a second: a low rate may rise when pushes are added.
         let next = time.adding(milliseconds: min(max(1, wait), 1_000))
         let last = range.upperBound.adding(milliseconds: -1)
@@ -96,6 +99,8 @@ package struct Pace: Sendable {
     }
 
     private var mostCredit: Double { 1 + rate * Self.burst }
+    /// Half of the highest credit, but at least one push.
+    private var leastStep: Double { max(1, (mostCredit / 2).rounded(.down)) }
 
     private mutating func updateRate(left: Int, at time: UTCTime) {
         guard isEven else {
