@@ -219,7 +219,7 @@ struct CampaignSimulation {
 
     /// No second has many more pushes than planned, also after pauses.
     private func checkPace() throws {
-        var most = rate.map { $0 * 1.1 + 1 }
+        var most = rate.map { $0 * 1.25 + 1 }
         if rate == nil, let length = campaign.schedule.roundLength {
             // Before the end of a window, a round may have only half of its time. Avoided minutes shorten it too.
             // With quiet hours, each zone has its own pace.

@@ -19,9 +19,9 @@ struct PaceTests {
     @Test func `permits nothing out of the allowed times`() {
         var pace = Pace(Self.spans((10, 20), (30, 40)), isEven: false, ceiling: 100)
         for (time, count) in [
-            (9_900, 0), (9_999, 0), (10_000, 0), (10_050, 5), (19_999, 11), (20_000, 0), (25_000, 0),
+            (9_900, 0), (9_999, 0), (10_000, 0), (10_050, 5), (19_999, 26), (20_000, 0), (25_000, 0),
             (30_000, 0), (30_040, 0), (30_050, 5), (30_080, 0), (30_100, 5),
-            (39_999, 11), (40_000, 0), (50_000, 0),
+            (39_999, 26), (40_000, 0), (50_000, 0),
         ] as [(Int64, Int)] {
             #expect(Self.take(&pace, left: 1_000, at: time) == count, "at \(time)")
         }
@@ -44,7 +44,7 @@ struct PaceTests {
         var pace = Pace(Self.spans((0, 10_000)), isEven: false, ceiling: 100)
         #expect(Self.take(&pace, left: 1_000_000, at: 0) == 0)
         #expect(Self.take(&pace, left: 1_000_000, at: 100) == 10)
-        #expect(Self.take(&pace, left: 1_000_000, at: 3_600_000) == 11)
+        #expect(Self.take(&pace, left: 1_000_000, at: 3_600_000) == 26)
         #expect(Self.take(&pace, left: 1_000_000, at: 3_600_050) == 5)
     }
 
@@ -70,13 +70,13 @@ struct PaceTests {
         #expect(pace.available(left: 1_000, at: time, Self.origin + .milliseconds(1_060)) == 6)
     }
 
-    @Test func `waits for half of the highest credit, or for all that is left`() {
+    @Test func `waits for the pushes of 50 ms, or for all that are left`() {
         var pace = Pace(Self.spans((0, 10)), isEven: false, ceiling: 1_000)
         for (time, left, count) in [
             (0, 5_000, 0), (49, 5_000, 0), (50, 5_000, 50), (60, 5_000, 0), (60, 10, 10), (80, 21, 0),
             (80, 20, 20),
             // The credit is lost at the end of the allowed times.
-            (9_960, 5_000, 101), (9_998, 5_000, 0), (9_999, 5_000, 39),
+            (9_960, 5_000, 251), (9_998, 5_000, 0), (9_999, 5_000, 39),
         ] as [(Int64, Int, Int)] {
             #expect(Self.take(&pace, left: left, at: time) == count, "\(left) at \(time)")
         }
@@ -96,7 +96,7 @@ struct PaceTests {
         var pace = Pace(Self.spans((10, 20), (30, 40)), isEven: false, ceiling: 100)
         #expect(pace.nextCall(after: UTCTime(seconds: 5)) == UTCTime(seconds: 10))
         #expect(Self.take(&pace, left: 1_000, at: 10_000) == 0)
-        // Half of eleven pushes.
+        // The pushes of 50 ms.
         #expect(pace.nextCall(after: UTCTime(seconds: 10)) == UTCTime(milliseconds: 10_050))
         #expect(pace.nextCall(after: UTCTime(milliseconds: 19_990)) == UTCTime(milliseconds: 19_999))
         #expect(pace.nextCall(after: UTCTime(milliseconds: 19_999)) == UTCTime(seconds: 30))

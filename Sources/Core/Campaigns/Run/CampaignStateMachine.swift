@@ -10,7 +10,7 @@ package import Scheduling
 /// A new process creates the run again from the stored progress. The first action is then a count.
 package struct CampaignStateMachine: Sendable {
     /// The maximum number of devices of a step.
-    package static let mostDevices = 8_000
+    package static let mostDevices = 16_000
 
     /// The groups of devices that share a window, in the order of ``CampaignProgress/groups``.
     package let groups: [CampaignGroup]

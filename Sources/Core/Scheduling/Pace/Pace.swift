@@ -5,17 +5,19 @@
 /// up in a burst.
 ///
 /// **Bounds.** Let R be the highest rate that the pace had in a second of the monotonic clock. In this second the pace permits
-/// at most R × 1.1 + 1 pushes, because the credit at the start of the second is at most R × 0.1 + 1. R never exceeds
+/// at most R × 1.25 + 1 pushes, because the credit at the start of the second is at most R × 0.25 + 1. R never exceeds
 /// the ceiling. Jumps of the wall clock move the allowed times, but only the monotonic clock earns credit.
 ///
-/// **Completeness.** Evenly spread pushes are all sent by the end if the ceiling allows, the caller asks at least ten times a
+/// **Completeness.** Evenly spread pushes are all sent by the end if the ceiling allows, the caller asks at least four times a
 /// second, and the last pause ends three seconds before the last allowed time.
 package struct Pace: Sendable {
     /// A point on the monotonic clock.
     package typealias Instant = ContinuousClock.Instant
 
     /// The credit is at most one push plus the pushes of this many seconds at the present rate.
-    private static let burst = 0.1
+    private static let burst = 0.25
+    /// A caller gets at least the pushes of this many seconds at the present rate, or all that are left.
+    private static let least = 0.05
     /// An even rate is computed as if the allowed times ended this many milliseconds earlier. The reserve absorbs late
     /// calls. The reserve is at most a fiftieth of the allowed times.
     private static let longestReserve: Int64 = 2_000
@@ -55,9 +57,9 @@ package struct Pace: Sendable {
 
     /// Returns how many pushes may be sent now. The caller then reports the pushes that it sends with ``take(_:)``.
     ///
-    /// The result is 0 until the credit is enough for all pushes that are left, or is half of the highest credit. A caller that
-    /// sent every small credit at once would divide the pushes into many small batches, which cost Redis and workers several
-    /// times as much. In the last millisecond of an allowed range, the result is the whole credit.
+    /// The result is 0 until the credit is enough for all pushes that are left, or for the pushes of 50 ms. A caller that sent
+    /// every small credit at once would divide the pushes into many small batches, which cost Redis and workers several times
+    /// as much. In the last millisecond of an allowed range, the result is the whole credit.
     ///
     /// - Parameters:
     ///   - left: the pushes that remain to be sent. The number may change between two calls in any way.
@@ -99,8 +101,7 @@ package struct Pace: Sendable {
     }
 
     private var mostCredit: Double { 1 + rate * Self.burst }
-    /// Half of the highest credit, but at least one push.
-    private var leastStep: Double { max(1, (mostCredit / 2).rounded(.down)) }
+    private var leastStep: Double { max(1, (rate * Self.least).rounded(.down)) }
 
     private mutating func updateRate(left: Int, at time: UTCTime) {
         guard isEven else {
