@@ -6,7 +6,7 @@ import Foundation
 struct RegistrationStorm: BenchCase {
     let key = "storm"
     let title =
-        "a campaign to 500,000 stored devices at half of its full rate, alone and beside a storm of registrations"
+        "a campaign to 1,500,000 stored devices at half of its full rate, alone and beside a storm of registrations"
     let isOnce = true
     let measures = [
         Measure("pushes a second, full rate", "/s", "full"),
@@ -22,7 +22,7 @@ struct RegistrationStorm: BenchCase {
         Measure("Redis in the storm, all CPU a registration", "µs", "redis"),
     ]
 
-    private static let devices = 500_000
+    private static let devices = 1_500_000
     /// The number of registrations a second that the producer pushes.
     private static let stormRate = 20_000
     /// The number of devices of one RPUSH of the storm.
