@@ -13,12 +13,12 @@ import EventLoop
 
     /// Adds the counts that a step of a campaign has stored.
     func add(_ counts: CampaignCounts) {
-        for kind in CampaignCounts.Kind.allCases { campaignDevices[kind, 1] += max(0, counts.total(kind)) }
+        for kind in CampaignCounts.Kind.results { campaignDevices[kind, 1] += max(0, counts.total(kind)) }
     }
 
-    /// The devices that campaigns have handled, by count. The audience is no result, so it is left out.
+    /// The devices that campaigns have handled, by count.
     var handledDevices: [IntakeNotice.Heartbeat.Count] {
-        CampaignCounts.Kind.allCases.filter { $0 != .audience }.map {
+        CampaignCounts.Kind.results.map {
             .init(name: $0.rawValue, number: UInt64(clamping: campaignDevices[$0, 1]))
         }
     }

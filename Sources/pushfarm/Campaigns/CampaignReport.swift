@@ -164,7 +164,7 @@ struct CampaignReport: Sendable {
         let counts = record.counts
         let rounds = (1...max(1, min(counts.rounds, Self.mostRounds))).map { round in
             JSONValue.object(
-                CampaignCounts.Kind.allCases.map { kind in
+                ([.audience] + CampaignCounts.Kind.results).map { kind in
                     .init(name: kind.rawValue, value: .number(counts[kind, round]))
                 })
         }

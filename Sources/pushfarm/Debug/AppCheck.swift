@@ -2,7 +2,7 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Checks the accounting and the registry of one app, and repairs them.
+/// Checks the accounting, the campaigns and the registry of one app, and repairs accounting and registry.
 ///
 /// An app may have many records of finished jobs. The check reads them page by page, because it can check each of them
 /// without other data. The check compares only the records of unfinished jobs with the queues.
@@ -32,9 +32,11 @@ import StoreProtocol
     /// The faults as texts, or empty when the accounting is exact.
     func faults() async throws(CommandFailure) -> [String] {
         let wrong = try await wrongTypes()
-        return try await (wrong.isEmpty ? faults(unsettled()) : wrong)
-            + StoredDeviceCheck(app: app, client: client).faults()
+        let faults = try await wrong.isEmpty ? faults(unsettled()) + campaigns.faults() : wrong
+        return try await faults + StoredDeviceCheck(app: app, client: client).faults()
     }
+
+    private var campaigns: CampaignCheck { CampaignCheck(app: app, client: client) }
 
     /// The number of unreadable reports and job records whose original data Redis keeps.
     func unreadableCount() async throws(CommandFailure) -> Int {

@@ -4,12 +4,12 @@ import EventLoop
 struct FsckCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
-        abstract: "Checks the counts of pushes and jobs, and stored devices.",
+        abstract: "Checks the counts of pushes, jobs and campaigns, and stored devices.",
         discussion: """
             The command checks that the counts of all pushes and jobs add up. It also
-            compares the records of stored devices with their indexes, bitmaps and counts.
-            The farm may run during the check. The exit status is 1 when the check finds
-            errors.
+            compares the records of stored devices with their indexes, bitmaps and counts,
+            and the counts of campaigns with the bits of their devices. The farm may run
+            during the check. The exit status is 1 when the check finds errors.
 
             With --repair, the command returns sendable pushes to their queue, quarantines
             unreadable data, and fails lost pushes with the reason "lost", so that no push
@@ -19,7 +19,7 @@ struct FsckCommand: FarmCommand {
             For stored devices, --repair corrects indexes, bitmaps, counts and free
             ordinals so that they agree with the records. It does not change records: a
             record that cannot be read, and a token that two records have, stay as they
-            are.
+            are. It does not change campaigns either.
 
             Example:
               pushfarm debug fsck

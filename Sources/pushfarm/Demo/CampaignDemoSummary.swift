@@ -32,7 +32,7 @@ struct CampaignDemoSummary: DemoResult {
         check(
             counts[.audience, 1] == audience.all,
             "\(counts[.audience, 1]) devices in the audience, \(audience.all) expected")
-        let handled = CampaignCounts.Kind.allCases.reduce(0) { $1 == .audience ? $0 : $0 + counts[$1, 1] }
+        let handled = counts.handled(ofRound: 1)
         check(
             handled == counts[.audience, 1],
             "\(handled) devices handled, but \(counts[.audience, 1]) in the audience")

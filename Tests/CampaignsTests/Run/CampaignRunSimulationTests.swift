@@ -298,6 +298,10 @@ struct CampaignSimulation {
                 counts[.audience, round] == handled + counts[.capped, round] + counts[.excluded, round],
                 "the audience of round \(round) is \(counts[.audience, round]): \(counts.additions) \(description)"
             )
+            let marked = audience.sent[round]?.count ?? 0
+            try BrokenInvariant.unless(
+                counts.marked(ofRound: round) == marked,
+                "\(marked) devices have a bit of round \(round): \(counts.additions) \(description)")
         }
     }
 }

@@ -293,7 +293,8 @@ struct MergeSimulation {
             let got = player.audience.devices.count { $0.pushes.contains { $0.round == round } }
             try BrokenInvariant.unless(
                 count(.accepted) + count(.merged) == got
-                    && count(.audience) == got + count(.excluded),
+                    && count(.audience) == got + count(.excluded)
+                    && player.counts.marked(ofRound: round) == got,
                 "the counts of round \(round) of \(player.id) are \(player.counts.additions), with \(got) devices"
             )
         }

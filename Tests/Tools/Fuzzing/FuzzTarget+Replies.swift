@@ -36,7 +36,7 @@ extension FuzzTarget {
         ChangeCampaign.self, StoreCampaignStep.self, MarkDone.self, MarkRewards.self, ReadVariantNumbers.self,
         ReadCampaign.self, LatestCampaigns.self,
         ForgetCampaigns.self, ReadCapPeriods.self, StoreCapPeriods.self, ReadStrings.self, ExpireKey.self,
-        ReadKeyType.self,
+        ReadKeyType.self, ReadKeyExpiry.self,
         ReadCampaignField.self, ReadJobMarks.self, FirstCancelledContent.self, RemoveCancelledContent.self,
         PostponeCancelledContent.self,
         QueueLookups.self, ReadLookups.self, FinishLookups.self,

@@ -17,6 +17,11 @@ package struct CampaignCounts: Hashable, Sendable {
         case excluded
         /// Devices for which no push could be made, for example because the payload with their values was too large.
         case unsendable
+        /// Those of ``excluded`` that no step handled, so that they have no bit in the campaign's bitmaps.
+        case unhandled
+
+        /// The results of a round: each device of its audience is in one of these counts at the end of the round.
+        package static let results = [accepted, merged, capped, excluded, unsendable]
 
         /// The field of the record with the count of one round.
         package func field(ofRound round: Int) -> String { "\(rawValue):\(round)" }
@@ -45,6 +50,14 @@ package struct CampaignCounts: Hashable, Sendable {
     mutating func add(_ other: CampaignCounts) {
         for (key, value) in other.values { values[key] = (values[key] ?? 0).adding(saturating: value) }
     }
+
+    /// The devices of a round that are in one of the counts ``Kind/results``.
+    package func handled(ofRound round: Int) -> Int {
+        Kind.results.reduce(0) { $0.adding(saturating: self[$1, round]) }
+    }
+
+    /// The devices of a round that have a bit in the campaign's bitmaps.
+    package func marked(ofRound round: Int) -> Int { handled(ofRound: round) - self[.unhandled, round] }
 
     /// The sum over all rounds.
     package func total(_ kind: Kind) -> Int {

@@ -13,7 +13,7 @@ package struct CampaignRecord: Equatable, Sendable {
         case startsAt = "starts_at"
         case startedAt = "started_at"
         case finishedAt = "finished_at"
-        case reason, step, progress, list, rate, released, done
+        case reason, step, progress, list, rate, released, done, rewarded
         case resultsSeries = "results_series"
         case skipsExplore = "skips_explore"
         case audienceEnds = "audience_ends"
@@ -64,6 +64,8 @@ package struct CampaignRecord: Equatable, Sendable {
     package let counts: CampaignCounts
     /// The devices that reported that they are done.
     package let done: Int
+    /// The devices whose first reward was counted.
+    package let rewarded: Int
 
     /// The series whose results the campaign's variants use and extend; nil for a campaign without variants or without a series.
     package let resultsSeries: String?
@@ -95,7 +97,7 @@ package struct CampaignRecord: Equatable, Sendable {
         reason = text(.reason)
         step = number(.step)
         progress = fields[Field.progress.rawValue].flatMap(CampaignProgress.init(json:))
-        audienceEnds = text(.audienceEnds).map(Self.numbers) ?? []
+        audienceEnds = text(.audienceEnds).map(Self.audienceEnds) ?? []
         list = text(.list)
         rate = text(.rate).flatMap { $0.utf8.count <= 30 ? Double($0) : nil }.flatMap {
             $0 > 0 && $0.isFinite ? $0 : nil
@@ -103,7 +105,7 @@ package struct CampaignRecord: Equatable, Sendable {
         released = number(.released)
         counts = CampaignCounts(
             fields: fields.lazy.map { ($0.key, String(decoding: $0.value, as: UTF8.self)) })
-        done = number(.done)
+        (done, rewarded) = (number(.done), number(.rewarded))
         resultsSeries = text(.resultsSeries)
         skipsExplore = number(.skipsExplore) > 0
         handledUntil = time(.handledUntil)
@@ -118,8 +120,11 @@ package struct CampaignRecord: Equatable, Sendable {
         RewardTally(variants: variants.names, fields: variantFields)
     }
 
+    /// The number of devices that have a variant or are held out.
+    package var assigned: Int { RewardTally.pulls(in: variantFields) }
+
     /// Reads the text of the field `audience_ends`: one number for each partition, separated by spaces. Empty if a number is wrong.
-    private static func numbers(_ text: String) -> [Int] {
+    package static func audienceEnds(_ text: String) -> [Int] {
         let words = text.split(separator: " ")
         let numbers = words.compactMap { Int(foreign: $0) }
         return words.count == numbers.count && words.count <= UploadedList.mostGroups

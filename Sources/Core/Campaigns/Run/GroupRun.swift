@@ -258,6 +258,7 @@ struct GroupRun {
         }
         let missing = progress.counted - progress.handled
         unstored[missing > 0 ? .excluded : .audience, progress.round] += abs(missing)
+        unstored[.unhandled, progress.round] += max(0, missing)
         progress.handled = max(progress.counted, progress.handled)
         progress.counted = progress.handled
         guard !isLastRound, let every = settings.schedule.repetition?.every else { return finish() }

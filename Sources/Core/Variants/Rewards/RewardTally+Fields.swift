@@ -31,6 +31,14 @@ extension RewardTally {
         Number.allCases.contains { name.hasPrefix($0.field(ofVariant: "")) }
     }
 
+    /// The sum of the devices of all variants and of the held-out devices. Unreadable fields count as 0.
+    package static func pulls(in fields: [String: [UInt8]]) -> Int {
+        fields.reduce(0) { sum, field in
+            guard field.key.hasPrefix(Number.pulls.field(ofVariant: "")) else { return sum }
+            return sum.adding(saturating: Int(foreign: String(decoding: field.value, as: UTF8.self)) ?? 0)
+        }
+    }
+
     /// Reads the numbers of the variants. Missing and unreadable fields count as 0.
     /// - Parameter fields: the fields of the hash that has the numbers, and their values.
     package init(variants names: [String], fields: [String: [UInt8]]) {

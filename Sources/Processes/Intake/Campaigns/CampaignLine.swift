@@ -24,8 +24,6 @@ extension IntakeNotice.Heartbeat.Campaign {
 }
 
 extension CampaignCounts {
-    /// The devices that all rounds have handled: all counts without the audience.
-    var handled: Int {
-        Kind.allCases.reduce(0) { $1 == .audience ? $0 : $0.adding(saturating: total($1)) }
-    }
+    /// The devices that all rounds have handled.
+    var handled: Int { Kind.results.reduce(0) { $0.adding(saturating: total($1)) } }
 }

@@ -25,9 +25,16 @@ import StoreProtocol
                 index: index, subject: report.campaign, field: "campaign", position: 0,
                 reason: "the campaign sends to an uploaded list, so its devices have no ids")
         }
-        let places = try await services.retrying("find devices that are done") { () throws(StoreError) in
+        let ends =
+            try await services.perform(
+                ReadCampaignField(report.campaign, CampaignRecord.Field.audienceEnds.rawValue)
+            ).map(CampaignRecord.audienceEnds) ?? []
+        let found = try await services.retrying("find devices that are done") { () throws(StoreError) in
             try await services.audience.places(ofDevices: report.devices)
         }
+        // A device that was registered after the campaign's start is not in its audience. Its bit could be in a chunk that the
+        // campaign does not have.
+        let places = found.filter { ends.isEmpty || $0.ordinal < ends[checked: $0.partition] ?? 0 }
         let chunks = Dictionary(grouping: places) { place in
             AudienceChunk(partition: place.partition, number: place.ordinal / OrdinalChunk.size)
         }.sorted { $0.key < $1.key }.map { chunk, places -> MarkDone.Chunk in

@@ -98,3 +98,17 @@ package struct ReadKeyType: Request {
         return text
     }
 }
+
+/// Reads when a key of an app expires.
+package struct ReadKeyExpiry: Request {
+    package let words: [any CommandArgument]
+
+    /// - Parameter key: a key without the prefix of the app's keys.
+    package init(_ key: String) { words = ["PTTL", AppKey { $0.prefix + Array(key.utf8) }] }
+
+    /// The time until the key expires; nil if it does not expire or does not exist.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Duration? {
+        let rest = try number(value)
+        return rest < 0 ? nil : .milliseconds(rest)
+    }
+}
