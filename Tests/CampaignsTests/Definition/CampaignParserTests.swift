@@ -244,8 +244,13 @@ struct CampaignParserTests {
 
     @Test(arguments: [
         ("\"segment\":\"a\"", "list", "\"segment\" and \"list\" exclude each other; give one of them"),
-        ("\"category\":\"a\"", "category", "\"list\" and \"category\" exclude each other"),
-        ("\"merge\":\"a\"", "merge", "\"list\" and \"merge\" exclude each other"),
+        (
+            "\"category\":\"a\"", "category",
+            "\"category\" needs \"segment\": a row of a list is no stored device"
+        ),
+        ("\"caps\":[]", "caps", "\"caps\" needs \"segment\": a row of a list is no stored device"),
+        ("\"merge\":\"a\"", "merge", "\"merge\" needs \"segment\": rows of two lists cannot be known"),
+        ("\"variants\":[]", "variants", "\"variants\" needs \"segment\": rows of a list have no ids"),
         ("\"repeat\":{\"every\":\"25m\",\"until\":\"done\"}", "repeat.until", "rows of a list have no ids"),
     ]) func `a campaign to a list has no field that needs ids of devices`(
         more: String, field: String, reason: String

@@ -9,8 +9,7 @@ extension CampaignFields {
             try require(field, of: .variants)
         }
         guard let value = self[.variants] else { return nil }
-        // Rewards name stored devices, and the rows of a list are none.
-        for field in [CampaignField.translations, .fallback, .list] {
+        for field in [CampaignField.translations, .fallback] {
             try exclude(field, .variants)
         }
         var variants: [CampaignVariants.Variant] = []

@@ -43,12 +43,21 @@ struct CampaignFields {
 
     func series() throws(CampaignError) -> String? { try name(.series) }
 
+    /// The fields that a campaign to a list cannot have, because the farm stores nothing about rows beyond a campaign.
+    private static let faultsOfLists: [(CampaignField, String)] = [
+        (.category, "a row of a list is no stored device, so it has no count of earlier pushes"),
+        (.caps, "a row of a list is no stored device, so it has no count of earlier pushes"),
+        (.merge, "rows of two lists cannot be known to be the same device"),
+        (.variants, "rows of a list have no ids of devices, so they cannot get rewards"),
+    ]
+
     func audience() throws(CampaignError) -> Campaign.Audience {
         try exclude(.segment, .list)
         if let list = try name(.list) {
-            // These fields need the ids of devices.
-            for field in [CampaignField.category, .caps, .merge, .variants] {
-                try exclude(.list, field)
+            for (field, fault) in Self.faultsOfLists {
+                if let value = self[field] {
+                    throw value.error("\"\(field.rawValue)\" needs \"segment\": \(fault)")
+                }
             }
             return .list(list)
         }
