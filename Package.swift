@@ -393,7 +393,7 @@ let package = Package(
                 "Charts",
                 "ChaosChecker", "FarmHarness", "RandomTesting", "EventLoop", "Transport", "RESP",
                 "RedisProtocol",
-                "PushModel",
+                "PushModel", "OpenSSL",
             ], path: "Tests/Tools/Chaos", swiftSettings: optimized),
         .executableTarget(
             name: "chaos-run", dependencies: ["Chaos", "EventLoop"],

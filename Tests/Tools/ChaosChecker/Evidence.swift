@@ -7,6 +7,7 @@ package struct Evidence: Sendable {
     /// The observations of the job records in order of time. The last observation is the end of the run.
     package var notes: [JobRecordsNote] = []
     package var campaigns: [CampaignNote] = []
+    package var merges: [MergeNote] = []
     /// The events in the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []

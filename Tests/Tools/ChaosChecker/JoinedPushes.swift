@@ -29,11 +29,15 @@ struct JoinedPushes {
 
     private(set) var jobs: [String: Job] = [:]
 
-    /// For each campaign, the tokens of its audience.
+    /// For each campaign and merge group, the tokens of its audience.
     private let audiences: [String: Set<String>]
 
     init(_ evidence: Evidence, _ verdict: inout Verdict) {
-        audiences = Dictionary(evidence.campaigns.map { ($0.id, $0.audience) }) { first, _ in first }
+        var audiences = Dictionary(evidence.campaigns.map { ($0.id, $0.audience) }) { first, _ in first }
+        for merge in evidence.merges {
+            audiences[merge.id] = merge.campaigns.reduce(into: []) { $0.formUnion(audiences[$1] ?? []) }
+        }
+        self.audiences = audiences
         addProducers(evidence, &verdict)
         addGateway(evidence, &verdict)
         for (id, jobRecord) in evidence.notes.last?.jobRecords ?? [:] {

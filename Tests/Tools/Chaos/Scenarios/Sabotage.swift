@@ -49,4 +49,48 @@ extension Scenario {
         kill(intake, SIGKILL)
         try await eventually("the campaign has ended", within: .seconds(60)) { await stage.readCampaigns() }
     }
+
+    /// Removes the history of devices while the intake is stopped: pushes of capped campaigns, variants, rewards and merged pushes.
+    /// Later campaigns and rounds then break their promises.
+    package static let historySabotage = Scenario(
+        0, "sabotage of the history of devices",
+        .with { $0.environment = ["PUSHFARM_TIME_FACTOR": "\(Stage.timeFactor)"] }
+    ) { stage in
+        let tokens = Tokens.make(300, start: "c0", seed: 2)
+        try await stage.register(tokens[...])
+        try await stage.registered()
+        try await stage.startCapped("first", category: "news", tokens, #""rate":600"#)
+        stage.addMerge("group", ["morning", "evening"])
+        try await stage.startMerged("morning", in: "group", tokens, rounds: 1, #""rate":600"#)
+        try await stage.startVariants(
+            "learn", tokens, rounds: 2,
+            #""allocation":"epsilon-greedy","spread":"30s","repeat":{"every":"5m","max":2}"#)
+        try await eventually("the first rounds are over", within: .seconds(30)) {
+            _ = await stage.readCampaigns()
+            return stage.campaigns.allSatisfy { $0.record["accepted:1"] == "300" }
+        }
+        try await stage.reward(tokens[..<100], of: "learn")
+        stage.campaigns[2].rewarded = Array(tokens[..<100])
+        try await stage.finished(["rewards", "rewards_taken"])
+        guard let intake = stage.hosts[0].pids(.intake).first else { throw Overdue(description: "no intake") }
+        kill(intake, SIGSTOP)
+        for name in ["caps", "assigned", "rewarded", "merged"] {
+            let keys =
+                try stage.runInRedis("KEYS", "{pushfarm:demo}:\(name):*").array?.compactMap(\.text) ?? []
+            if keys.isEmpty { stage.complain("no keys of \(name)") }
+            for key in keys { try stage.runInRedis("DEL", key) }
+        }
+        // Nearly all devices would now get the variant with these rewards.
+        try stage.runInRedis(
+            "HSET", "{pushfarm:demo}:campaign:learn", "rewards:a", "0", "rewards:b", "150000")
+        kill(intake, SIGKILL)
+        try await stage.startCapped("second", category: "news", tokens, #""rate":600"#)
+        try await stage.startMerged("evening", in: "group", tokens, rounds: 1, #""rate":600"#)
+        try await eventually("the campaigns have ended", within: .seconds(60)) { await stage.readCampaigns() }
+        // The devices have variants again.
+        try await stage.reward(tokens[..<100], of: "learn")
+        try await stage.finished(["rewards", "rewards_taken"])
+        try await eventually("the slots are read") { await stage.readSlots() }
+        try await stage.run("debug", "fsck")
+    }
 }

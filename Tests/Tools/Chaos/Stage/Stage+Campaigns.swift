@@ -11,8 +11,8 @@ extension Stage {
         try await pushUntilAccepted(["RPUSH", "{pushfarm:demo}:devices"] + tokens.map { Self.input($0) })
     }
 
-    /// Registers a device for each token with the command `devices import`. The first runs are killed. Then the command is
-    /// repeated until it has imported the whole file.
+    /// Registers a device for each token with the command `devices import`. The first runs are killed, and Redis is killed during
+    /// the next. Then the command is repeated until it has imported the whole file.
     func importDevices(_ tokens: ArraySlice<String>) async throws {
         let lines = tokens.map { Self.input($0) + "\n" }
         let path = folder.path + "/devices-\(tokens.startIndex).ndjson"
@@ -20,10 +20,9 @@ extension Stage {
         for run in 0..<60 {
             // The import waits while the list has as many inputs as `--backlog` says. So the first runs are killed in the middle.
             let command = try begin(["devices", "import", path, "--app", "demo", "--backlog", "100"])
-            if run < 2 {
-                try await pause(.milliseconds(Int.random(in: 100...400, using: &random)))
-                await fault("kill import") { command.signal(SIGKILL) }
-            }
+            if run < 3 { try await pause(.milliseconds(Int.random(in: 100...400, using: &random))) }
+            if run < 2 { await fault("kill import") { command.signal(SIGKILL) } }
+            if run == 2 { try await fault("kill Redis") { try await redis.crash() } }
             if try await command.wait() == .exited(0) { return }
         }
         complain("the import of \(path) does not end")
@@ -53,7 +52,7 @@ extension Stage {
     /// Waits until the intake has finished all device inputs.
     func registered() async throws { try await finished(["devices", "devices_taken"]) }
 
-    private func finished(_ lists: [String]) async throws {
+    func finished(_ lists: [String]) async throws {
         try await eventually("\(lists[0]) are finished", within: .seconds(60)) {
             guard let redis = try? await PlainRedis(self.redis.socket),
                 let replies = try? await redis.call(lists.map { ["LLEN", "{pushfarm:demo}:\($0)"] })
@@ -62,7 +61,7 @@ extension Stage {
         }
     }
 
-    private static func device(_ token: String) -> String { "d-" + token.prefix(16) }
+    static func device(_ token: String) -> String { "d-" + token.prefix(16) }
 
     private static func input(_ token: String) -> String {
         #"{"id":"\#(device(token))","token":"\#(token)","zone":"Etc/UTC"}"#
@@ -72,14 +71,21 @@ extension Stage {
     ///
     /// - Parameter fields: the JSON members beside id, audience, payload and collapse id.
     func start(_ campaign: CampaignNote, _ fields: String) async throws {
+        try await create(
+            campaign,
+            #""collapse_id":"\#(campaign.id)","payload":{"aps":{"alert":"\#(campaign.id)"}},\#(fields)"#)
+    }
+
+    /// Starts a campaign to all stored devices.
+    ///
+    /// - Parameter fields: the JSON members beside id and audience.
+    func create(_ campaign: CampaignNote, _ fields: String) async throws {
         campaigns.append(campaign)
-        let text =
-            #"{"id":"\#(campaign.id)","segment":"all","collapse_id":"\#(campaign.id)","#
-            + #""payload":{"aps":{"alert":"\#(campaign.id)"}},\#(fields)}"#
+        let text = #"{"id":"\#(campaign.id)","segment":"all",\#(fields)}"#
         try await pushUntilAccepted(["RPUSH", "{pushfarm:demo}:campaigns", text])
     }
 
-    private func pushUntilAccepted(_ words: [String]) async throws {
+    func pushUntilAccepted(_ words: [String]) async throws {
         try await eventually("Redis accepts \(words[1])", within: .seconds(30)) {
             guard let redis = try? await PlainRedis(self.redis.socket),
                 let reply = try? await redis.call(words)

@@ -88,7 +88,7 @@ extension Stage {
         evidence.notes = observer.notes
         evidence.faults = faults
         if !campaigns.isEmpty { _ = await readCampaigns() }
-        evidence.campaigns = campaigns
+        (evidence.campaigns, evidence.merges) = (campaigns, merges)
         evidence.gateway = try await GatewayLedger.read(gateway.ledgerFile)
         evidence.shards = TokenShards.of(evidence.gateway)
         let redis = try await PlainRedis(redis.socket)

@@ -54,6 +54,7 @@ import Transport
 
     var producers: [Producer] = []
     var campaigns: [CampaignNote] = []
+    var merges: [MergeNote] = []
     var load: Load
     private(set) lazy var observer = Observer(app: "demo", redis: redis.socket) { [unowned self] in
         producers.flatMap(\.jobs) + campaigns.map(\.id)
