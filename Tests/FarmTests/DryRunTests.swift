@@ -300,8 +300,8 @@ private final class DryRunFarm {
         for option in command.options where !option.isOptional {
             let name = option.names?.first?.name ?? ""
             let words = [
-                "app": "demo", "devices": "d-1", "host": "here", "name": "new", "unseen": "9d",
-                "user": "u-7",
+                "app": "demo", "devices": "d-1", "file": farm.folder.path + "/devices.ndjson", "host": "here",
+                "name": "new", "unseen": "9d", "user": "u-7",
             ]
             guard let word = words[name] else {
                 throw Unknown(

@@ -1,4 +1,5 @@
 import Campaigns
+import CheckedNumbers
 import FarmLogging
 import Scheduling
 import Variants
@@ -20,6 +21,8 @@ struct CampaignPlanReport {
 
     /// The maximum number of rows of a table.
     private static let mostRows = 40
+    /// The maximum number of zones with quiet hours to name.
+    private static let mostQuietZones = 8
 
     /// A part of the plan without regard to cohorts.
     private struct Part {
@@ -90,6 +93,7 @@ struct CampaignPlanReport {
                 add("quiet now", "\(Figures.counted(limited.quiet, "device", "devices"))")
             }
         }
+        for (name, text) in quietFacts { add(name, text) }
         if let unreachable = outcome.unreachable, unreachable > 0 {
             add(
                 "unreachable",
@@ -112,6 +116,25 @@ struct CampaignPlanReport {
         let zones = outcome.audience.zones.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         let shown = zones.prefix(4).map { "\($0.key) \(Figures.grouped($0.value))" }.joined(separator: ", ")
         return zones.count > 4 ? "\(shown) and \(zones.count - 4) more (--json)" : shown
+    }
+
+    /// The zones whose devices get no push, or get it in a later window, because of quiet hours: one zone on each line.
+    private var quietFacts: [(String, String)] {
+        facts("no push", plan.quietZones, "where the whole window is quiet")
+            + facts("next window", plan.delayedZones, "where the rest of the window is quiet")
+    }
+
+    private func facts(_ name: String, _ zones: [String: Int], _ reason: String) -> [(String, String)] {
+        guard !zones.isEmpty else { return [] }
+        let devices = zones.values.reduce(0) { $0.adding(saturating: $1) }
+        let sorted = zones.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        var facts = [(name, "\(Figures.counted(devices, "device", "devices")), \(reason):")]
+        for zone in sorted.prefix(Self.mostQuietZones) {
+            facts.append(("", "\(zone.key) \(Figures.grouped(zone.value))"))
+        }
+        let rest = sorted.count - Self.mostQuietZones
+        if rest > 0 { facts.append(("", "and \(Figures.counted(rest, "more zone", "more zones")) (--json)")) }
+        return facts
     }
 
     private func rows(_ style: TextStyle) -> String {
@@ -164,7 +187,8 @@ struct CampaignPlanReport {
             "rate_limit": outcome.rateLimit.map { .decimal($0) } ?? .null,
             "requests_per_second": .decimal(load),
             "capped_now": .whole(outcome.limited?.capped),
-            "quiet_now": .whole(outcome.limited?.quiet), "unreachable": .whole(outcome.unreachable),
+            "quiet_now": .whole(outcome.limited?.quiet), "quiet_zones": .counts(plan.quietZones),
+            "delayed_zones": .counts(plan.delayedZones), "unreachable": .whole(outcome.unreachable),
             "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
             "merge": merge?.json ?? .null, "warnings": .strings(warnings.map(\.description)),
             "rows": .array(

@@ -19,7 +19,8 @@ struct CampaignsCommand: ParsableCommand {
             CampaignsCreateCommand.self, CampaignsPlanCommand.self, CampaignsTestCommand.self,
             CampaignsStartCommand.self, CampaignsPauseCommand.self, CampaignsResumeCommand.self,
             CampaignsCancelCommand.self,
-            CampaignsRateCommand.self, CampaignsShowCommand.self, CampaignsListCommand.self,
+            CampaignsRateCommand.self, CampaignsDoneCommand.self, CampaignsShowCommand.self,
+            CampaignsListCommand.self,
         ])
 }
 

@@ -68,6 +68,9 @@ struct CampaignPlanTests {
                 "America/New_York round 1 cohort 0: 2026-11-26 20:00 to 2026-11-26 22:00, 900",
                 "Europe/Berlin round 1 cohort 0: 2026-11-26 20:00 to 2026-11-26 21:00, 900",
             ])
+        let quietInTokyo = try plan(zones, withoutZone: 900, berlin, now: now)
+        #expect(quietInTokyo.quietZones == ["Asia/Tokyo": 900] && quietInTokyo.delayedZones.isEmpty)
+        #expect(soon.quietZones.isEmpty && soon.delayedZones.isEmpty)
         #expect(throws: PlanRefusal.self) { try plan(["Asia/Tokyo": 9], berlin, now: now) }
         // The rest of this day's window is quiet, so the next day's window is used.
         let own = try CampaignSchedule(window: window("06:00", "08:00"), spread: .evenly, quiet: quiet)
@@ -75,6 +78,12 @@ struct CampaignPlanTests {
             Self.text(try plan(["Asia/Tokyo": 9], own, now: now)) == [
                 "Asia/Tokyo round 1 cohort 0: 2026-11-26 22:00 to 2026-11-26 23:00, 9"
             ])
+        // It is 22:30 in Tokyo and 14:30 in Berlin.
+        let evening = try CampaignSchedule(window: window("21:00", "23:00"), spread: .evenly, quiet: quiet)
+        let late = try plan(
+            ["Asia/Tokyo": 9, "Europe/Berlin": 7], evening, now: "2026-11-26T13:30Z")
+        #expect(late.delayedZones == ["Asia/Tokyo": 9] && late.quietZones.isEmpty)
+        #expect(late.rows.first { $0.zone == "Asia/Tokyo" }?.start == utc("2026-11-27T12:00Z"))
         let night = try CampaignSchedule(window: window("23:00", "06:00"), spread: .evenly, quiet: quiet)
         #expect(throws: PlanRefusal.self) { try plan(zones, night, now: now) }
     }

@@ -84,6 +84,25 @@ import Testing
         #expect(try devices.redis.run("EXISTS", "{pushfarm:demo}:campaign_ids").integer == 0)
     }
 
+    @Test func `plan names the zones in which the whole window is quiet`() async throws {
+        let (devices, file) = (
+            try Self.devices(),
+            try Definition(
+                """
+                {"id": "late", "segment": "tag:sport", "payload": {"aps": {}}, "start_at": "2999-01-01",
+                 "window": {"from": "21:00", "to": "23:00", "zone": "Europe/Berlin"}, "zone": "Europe/Berlin",
+                 "quiet": {"from": "22:00", "to": "07:00"}}
+                """)
+        )
+        let plan = try await devices.document("campaigns", "plan", file.path, "--app", "demo")
+        #expect(plan["quiet_zones"] as? [String: Int] == ["Asia/Tokyo": 5], "\(plan)")
+        #expect(plan["delayed_zones"] as? [String: Int] == [:], "\(plan)")
+        let text = try await devices.run("campaigns", "plan", file.path, "--app", "demo")
+        #expect(text.output.contains("5 devices, where the whole window is quiet:"), "\(text)")
+        #expect(text.output.contains("Asia/Tokyo 5\n"), "\(text)")
+        #expect(text.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+    }
+
     @Test func `a campaign that does not fit is refused with the arithmetic`() async throws {
         let devices = try Self.devices()
         let file = try Definition(

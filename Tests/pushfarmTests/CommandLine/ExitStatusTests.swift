@@ -53,7 +53,8 @@ struct ExitStatusTests {
         "campaigns create /nowhere --app a", "campaigns create /dev/null --app a",
         "campaigns create /dev/null", "campaigns plan /dev/null --app a",
         "campaigns test /dev/null --devices d --app a", "campaigns plan", "campaigns plan - --requests x",
-        "campaigns rate c 5 --app a", "campaigns list --limit 0",
+        "campaigns rate c 5 --app a", "campaigns list --limit 0", "campaigns done c --file /nowhere",
+        "campaigns done c --file /dev/null --format xml", "campaigns done c --file /dev/null --format csv",
         "rate a x", "admission shut a", "events --type nonsense", "jobs --limit x",
     ]
 
@@ -119,7 +120,7 @@ struct ExitStatusTests {
         "campaigns create /dev/null --app a", "campaigns plan c --app a", "campaigns start c",
         "campaigns pause c",
         "campaigns resume c", "campaigns cancel c", "campaigns rate c 5/s", "campaigns show c",
-        "campaigns list --app a",
+        "campaigns list --app a", "campaigns done c --file /dev/null",
         "debug feedback all", "debug fsck",
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",

@@ -38,6 +38,19 @@ package struct DoneReport: Equatable, Sendable {
 
     package init(campaign: String, devices: [String]) { (self.campaign, self.devices) = (campaign, devices) }
 
+    /// The report as JSON, as producers write it.
+    package var json: [UInt8] {
+        let (campaign, devices) = (campaign, devices)
+        var json = JSONText(capacity: 64 + devices.count * 24)
+        json.object { json in
+            json.key(Self.campaignField)
+            json.value(campaign)
+            json.key(Self.devicesField)
+            json.array { json in for device in devices { json.value(device) } }
+        }
+        return json.bytes
+    }
+
     /// Reads a report.
     /// - Throws: the first fault, with its field and position.
     package init(_ bytes: [UInt8]) throws(CampaignError) {

@@ -33,6 +33,11 @@ package struct CampaignPlan: Hashable, Sendable {
     package let peak: Double
     /// The number of rounds that fit, by zone; the key is empty without a window.
     package let rounds: [String: Int]
+    /// The number of devices of each zone that get no push, because the whole window is quiet in the zone.
+    package let quietZones: [String: Int]
+    /// The number of devices of each zone that get their pushes in a later window, because the rest of the open window is quiet in
+    /// the zone.
+    package let delayedZones: [String: Int]
 
     /// Plans a campaign.
     ///
@@ -73,6 +78,8 @@ package struct CampaignPlan: Hashable, Sendable {
                 < ($1.start, $1.zone ?? "", $1.round, $1.stage ?? 0, $1.cohort)
         }
         self.devices = audience.devices
+        quietZones = Self.devices(of: groups.filter(\.allowed.isEmpty))
+        delayedZones = Self.devices(of: groups.filter(\.skipsQuietWindow))
         (self.withoutZone, self.peak, self.rounds) = (withoutZone, peak, rounds)
     }
 
@@ -81,6 +88,10 @@ package struct CampaignPlan: Hashable, Sendable {
 
     /// The time by which the last push is sent; nil if the audience is empty.
     package var lastPush: UTCTime? { rows.map(\.end).max() }
+
+    private static func devices(of groups: [PlanGroup]) -> [String: Int] {
+        Dictionary(groups.map { ($0.zone ?? "", $0.devices) }) { $0.adding(saturating: $1) }
+    }
 
     /// In a campaign with a rate, windows that end earlier come first. Without stages, rounds and avoided minutes, the
     /// pushes fit in this order if they fit in any order.

@@ -26,13 +26,15 @@ package struct PlanGroup: Hashable, Sendable {
     var quiet = TimeRangeSet.empty
     /// The window in words for error messages, such as `05:00–07:00 Europe/Berlin`; nil without a window.
     let name: String?
+    /// Whether an earlier window had time left that was wholly quiet in the zone.
+    var skipsQuietWindow = false
 
     /// This group with another number of devices, and without the times before `start`.
     package func rest(from start: UTCTime, devices: Int) -> PlanGroup {
         let window = window.clamped(to: start..<max(start, window.upperBound))
         return PlanGroup(
             zone: zone, devices: devices, window: window, allowed: allowed.clipped(to: window), quiet: quiet,
-            name: name)
+            name: name, skipsQuietWindow: skipsQuietWindow)
     }
 
     /// The first time, at `time` or later, at which the campaign may send; the end of the window if there is none.
@@ -155,10 +157,12 @@ package struct PlanGroups {
         }
         return PlanGroup(
             zone: zone.name, devices: devices, window: found.window, allowed: found.allowed,
-            quiet: found.quiet, name: "\(window) \(zone.name)")
+            quiet: found.quiet, name: "\(window) \(zone.name)", skipsQuietWindow: found.skipsQuiet)
     }
 
-    private typealias WindowTimes = (window: Range<UTCTime>, allowed: TimeRangeSet, quiet: TimeRangeSet)
+    private typealias WindowTimes = (
+        window: Range<UTCTime>, allowed: TimeRangeSet, quiet: TimeRangeSet, skipsQuiet: Bool
+    )
 
     /// Returns the rest of the window of one date; nil if nothing may be sent in the rest.
     private func timesOn(
@@ -181,9 +185,15 @@ package struct PlanGroups {
         // A window that began yesterday may end after midnight. A zone may skip one day when it moves across the
         // International Date Line.
         let today = zone.localTime(at: earliest).date.dayNumber
+        var skipsQuiet = false
         for day in today - 1...today + 3 {
             let times = window.times(on: CivilDate(dayNumber: day), in: zone)
-            if let found = rest(of: times, zone, quiet, from: earliest) { return found }
+            if var found = rest(of: times, zone, quiet, from: earliest) {
+                found.skipsQuiet = skipsQuiet
+                return found
+            }
+            let hasTime = rest(of: times, zone, nil, from: earliest) != nil
+            skipsQuiet = skipsQuiet || hasTime
         }
         return nil
     }
@@ -195,6 +205,6 @@ package struct PlanGroups {
         let window = times.clamped(to: earliest..<times.upperBound)
         let quiet = quiet?.quietTimes(in: window, zone: zone) ?? .empty
         let allowed = schedule.avoid.allowedTimes(in: window, zone: zone).subtracting(quiet)
-        return allowed.isEmpty ? nil : (window, allowed, quiet)
+        return allowed.isEmpty ? nil : (window, allowed, quiet, false)
     }
 }
