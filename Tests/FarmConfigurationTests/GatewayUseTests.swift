@@ -39,6 +39,7 @@ struct GatewayUseTests {
     @Test(arguments: [
         ("scale: incremental", GatewayUse.Scale.incremental(1)), ("scale: incremental 3", .incremental(3)),
         ("scale: exponential", .exponential(2)), ("scale: constant", .constant),
+        ("scale: automatic", .automatic),
     ]) func scales(line: String, scale: GatewayUse.Scale) throws {
         #expect(try use(line).use.scale == scale)
     }
@@ -48,7 +49,7 @@ struct GatewayUseTests {
         #expect(
             (app.use.minConnections, app.use.maxConnections) == (3, 3) && app.connections(workers: 2) == 3)
         let plain = try use()
-        #expect((plain.use.minConnections, plain.use.maxConnections) == (1, 8) && plain.connections == nil)
+        #expect((plain.use.minConnections, plain.use.maxConnections) == (1, 16) && plain.connections == nil)
         // The configured minimum is above the default maximum, so the farm raises the maximum to the minimum.
         let many = try use("min_conns: 20").use
         #expect((many.minConnections, many.maxConnections) == (20, 20))
@@ -101,19 +102,19 @@ struct GatewayUseTests {
         ),
         (
             ["scale: linear"],
-            "scale: expected incremental N, exponential F with F above 1, or constant, found \"linear\""
+            "scale: expected automatic, incremental N, exponential F with F above 1, or constant, found \"linear\""
         ),
         (
             ["scale: exponential 1"],
-            "scale: expected incremental N, exponential F with F above 1, or constant, found \"exponential 1\""
+            "scale: expected automatic, incremental N, exponential F with F above 1, or constant, found \"exponential 1\""
         ),
         (
             ["scale: incremental 1 2"],
-            "scale: expected incremental N, exponential F with F above 1, or constant, found \"incremental 1 2\""
+            "scale: expected automatic, incremental N, exponential F with F above 1, or constant, found \"incremental 1 2\""
         ),
         (
             ["scale: constant 1"],
-            "scale: expected incremental N, exponential F with F above 1, or constant, found \"constant 1\""
+            "scale: expected automatic, incremental N, exponential F with F above 1, or constant, found \"constant 1\""
         ),
         (["poll_interval: 0.01"], "poll_interval: expected at least 0.02 seconds"),
         (

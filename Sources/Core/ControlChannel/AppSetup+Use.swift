@@ -1,8 +1,9 @@
 extension AppSetup {
     /// How a worker uses the app's gateway: connections, rates and backoff.
     package struct Use: Equatable, Sendable {
-        /// How the governor changes the number of connections: by a number of connections, by a factor, or never.
+        /// How the governor changes the number of connections: by itself, by a number of connections, by a factor, or never.
         package enum Scale: Equatable, Sendable {
+            case automatic
             case incremental(UInt8)
             case exponential(Double)
             case constant
@@ -16,7 +17,7 @@ extension AppSetup {
         package var maxRate = 0.0
         /// Maximum bits per second; 0: no limit.
         package var maxBandwidth = 0.0
-        package var scale = Scale.incremental(1)
+        package var scale = Scale.automatic
         package var sustainMilliseconds: UInt32 = 2000
         package var pollMilliseconds: UInt32 = 200
         package var settleMilliseconds: UInt32 = 4000
@@ -66,6 +67,7 @@ extension AppSetup.Use.Scale: ControlValue {
         case .incremental(let step): writer.message(0, step)
         case .exponential(let factor): writer.message(1, factor)
         case .constant: writer.message(2)
+        case .automatic: writer.message(3)
         }
     }
 
@@ -75,6 +77,7 @@ extension AppSetup.Use.Scale: ControlValue {
         case 0: self = .incremental(try reader.read())
         case 1: self = .exponential(try reader.read())
         case 2: self = .constant
+        case 3: self = .automatic
         default: throw .unknownKind(kind)
         }
     }

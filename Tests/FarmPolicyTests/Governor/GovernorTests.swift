@@ -4,7 +4,8 @@ import Testing
 
 struct GovernorTests {
     @Test(arguments: [
-        (ConnectionScaling.incremental(2), 3, 5, 1), (.exponential(2), 3, 6, 1), (.exponential(1.1), 3, 4, 2),
+        (ConnectionScaling.automatic, 3, 6, 2), (.incremental(2), 3, 5, 1), (.exponential(2), 3, 6, 1),
+        (.exponential(1.1), 3, 4, 2),
         (.exponential(1.5), 1, 2, 0), (.constant, 4, 4, 4),
     ]) func `each mode has its step sizes`(mode: ConnectionScaling, from: Int, up: Int, down: Int) {
         #expect(mode.up(from: from) == up && mode.down(from: from) == down)
@@ -18,6 +19,7 @@ struct GovernorTests {
 
         init(_ change: (inout GovernorSettings) -> Void = { _ in }) {
             var settings = GovernorSettings()
+            settings.scale = .incremental(1)
             change(&settings)
             scale = ConnectionScale(settings)
         }
@@ -66,7 +68,7 @@ struct GovernorTests {
         var bench = Bench()
         bench.elapse(100, isHeldBack: row == 0) {
             switch row {
-            case 1: $0.isBusy = true
+            case 1: $0.load = 0.95
             case 2: $0.troubles = 30
             case 3: $0.isSlowed = true
             case 4: $0.isStopped = true

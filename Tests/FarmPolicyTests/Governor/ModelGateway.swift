@@ -55,7 +55,9 @@ struct ModelGateway {
     private var troubles = 0
     private var wasLowered = false
     private var lastStreams = 1000
-    private(set) var isBusy = false
+    /// The load of the farm's processor at the last check, 0...1.
+    private(set) var load = 0.0
+    private var sentSinceCheck = 0
 
     // Results of the run.
     private(set) var accepted = 0
@@ -100,6 +102,9 @@ struct ModelGateway {
         run(seconds)
         return Double(accepted - before) / seconds
     }
+
+    /// Discards the pushes that are not sent.
+    mutating func drain() { backlog = 0 }
 
     private mutating func advance() {
         tick += 1
@@ -179,10 +184,9 @@ struct ModelGateway {
         }
         let sent = Int(count.rounded(.down))
         bucket?.take(sent)
-        // If the farm's processor is the limit, the farm reads responses late, and therefore all streams are in use too.
-        isBusy = ours.isFinite && processor <= min(work, Double(max(room, sent))) + 0.5
         backlog -= Double(sent)
         open += sent
+        sentSinceCheck += sent
         due[tick + max(1, latency), default: 0] += sent
         let waits = isLimited || work - Double(sent) >= 1
         meter.note(isLimited ? .limited : waits && connections > 0 ? .blocked : .flowing, open: open, at: now)
@@ -194,7 +198,9 @@ struct ModelGateway {
         (sample.connections, sample.streams) = (connections, connections * streams)
         (sample.responses, sample.troubles) = (responses, troubles)
         sample.isStopped = breaker?.isClosed == false
-        (sample.isBusy, sample.wasLowered) = (isBusy, wasLowered)
+        load = ours.isFinite ? min(1, Double(sentSinceCheck) / (ours * sample.seconds)) : 0
+        sentSinceCheck = 0
+        (sample.load, sample.wasLowered) = (load, wasLowered)
         (responses, troubles, wasLowered) = (0, 0, false)
         for change in governor.decide(sample, at: now) { changes.append((elapsed, change)) }
         connections = min(connections, max(governor.connections, 0))

@@ -3,6 +3,9 @@
 ///
 /// If more connections increase the rate too little, something other than the connections limits the rate, and the step
 /// up is undone. After each undone step in a row, the wait before the next step up is longer.
+///
+/// An automatic scale measures time in response times: a backlog at a gateway that responds after 200 ms gets its connections
+/// within some seconds, one at a near gateway within one. See ``ConnectionForecast`` for its steps up.
 package struct ConnectionScale: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package enum Cause: String, Hashable, Sendable {
@@ -51,6 +54,9 @@ package struct ConnectionScale: Hashable, Sendable {
     private var slack = Duration.zero
     private var heldUntil: Instant?
     private var trialPause = Self.trialPause.first
+    private var forecast = ConnectionForecast()
+    /// Whether there were responses since the connections were last idle.
+    private var hasResponses = false
 
     package init(_ settings: GovernorSettings, beginningWith count: Int? = nil) {
         self.settings = settings
@@ -64,8 +70,13 @@ package struct ConnectionScale: Hashable, Sendable {
             hold(at: now, periods: 1)
         }
         guard areAllConnected(sample, at: now) else { return giveUp(sample, at: now) }
-        if let settledAt, now < settledAt { return nil }
-        return judge(sample, at: now) ?? grow(sample, at: now) ?? shrink(sample, at: now)
+        let isSettled = settledAt.map { now >= $0 } ?? true
+        // An automatic scale measures each step up for some response times, and needs no settle period before it.
+        guard isSettled || isAutomatic else { return nil }
+        // The first responses after idle time arrive in a part of a sample, so with this sample the rate would be too low.
+        defer { hasResponses = sample.count > 0 || hasResponses && sample.open > 0 }
+        if sample.blocked >= 0.5, trial == nil { forecast.noteUse(of: wanted, at: now) }
+        return judge(sample, at: now) ?? grow(sample, at: now) ?? (isSettled ? shrink(sample, at: now) : nil)
     }
 
     // MARK: Settling
@@ -104,6 +115,17 @@ package struct ConnectionScale: Hashable, Sendable {
         return step
     }
 
+    private var isAutomatic: Bool { settings.scale == .automatic }
+
+    /// Whether samples cover enough time for a step of the scale.
+    ///
+    /// - Parameter responseTimes: how many response times are enough for an automatic scale.
+    private func isEnough(_ sum: GovernorSum, responseTimes: Int) -> Bool {
+        guard isAutomatic else { return sum.span >= settings.minSustain }
+        guard let responseTime = sum.responseTime else { return false }
+        return sum.span >= responseTime * responseTimes
+    }
+
     // MARK: Steps up, and their undoing
 
     private mutating func hold(at now: Instant, periods: Int) {
@@ -122,8 +144,7 @@ package struct ConnectionScale: Hashable, Sendable {
     private mutating func judge(_ sample: GovernorSample, at now: Instant) -> Step? {
         guard let trial else { return nil }
         judged.add(sample)
-        guard judged.span >= settings.minSustain else { return nil }
-        defer { judged = GovernorSum() }
+        guard isEnough(judged, responseTimes: 1) else { return nil }
         if judged.troubleShare > 0.02 {
             refuse(at: now)
             return change(to: trial.from, .troubled, at: now)
@@ -131,9 +152,11 @@ package struct ConnectionScale: Hashable, Sendable {
         let best = Double(wanted) / Double(trial.from) - 1
         let gain = trial.rate > 0 ? judged.taken / trial.rate - 1 : best
         if judged.blocked >= judged.seconds / 2, gain < Self.leastGain * best {
+            guard isEnough(judged, responseTimes: 10) else { return nil }
             refuse(at: now)
             return change(to: trial.from, .useless, at: now)
         }
+        defer { judged = GovernorSum() }
         self.trial = nil
         trialPause = Self.trialPause.first
         // Keep the samples that were added after this step up: if all streams were in use again, these samples count
@@ -147,12 +170,15 @@ package struct ConnectionScale: Hashable, Sendable {
         if sample.isBusy || sample.isTroubled || sample.blocked < 0.25 { blocked = GovernorSum() }
         guard !sample.isBusy, !sample.isTroubled, sample.blocked >= 0.5 else { return nil }
         if let heldUntil, now < heldUntil { return nil }
+        guard hasResponses || !isAutomatic else { return nil }
         blocked.add(sample)
-        guard blocked.span >= settings.minSustain else { return nil }
-        let before = Trial(from: wanted, rate: blocked.taken)
-        let step = change(
-            to: min(settings.scale.up(from: wanted), settings.maxConnections), .blocked, at: now)
-        trial = step == nil ? nil : before
+        guard isEnough(blocked, responseTimes: 1) else { return nil }
+        trial = Trial(from: wanted, rate: blocked.taken)
+        let next =
+            isAutomatic
+            ? forecast.next(after: wanted, load: sample.load, at: now) : settings.scale.up(from: wanted)
+        let step = change(to: min(next, settings.maxConnections), .blocked, at: now)
+        if step == nil { trial = nil }
         return step
     }
 

@@ -43,14 +43,15 @@ package struct Governor: Sendable {
 /// The settings of an app's governor in one worker.
 package struct GovernorSettings: Hashable, Sendable {
     package var minConnections = 1
-    package var maxConnections = 8
-    package var scale = ConnectionScaling.incremental(1)
-    /// Connections are added after all streams were in use, and pushes waited, for this time. Connections are removed
-    /// after the next lower number of connections would have been enough for this time.
+    package var maxConnections = 16
+    package var scale = ConnectionScaling.automatic
+    /// Connections are added after all streams were in use, and pushes waited, for this time; not for an automatic scale.
+    /// Connections are removed after the next lower number of connections would have been enough for this time.
     package var minSustain = Duration.seconds(2)
     /// The time between two samples.
     package var pollInterval = Duration.milliseconds(200)
-    /// How long the governor waits after a change before it decides again.
+    /// How long the governor waits after a change before it decides again; with an automatic scale, only after it has removed
+    /// connections.
     package var settlePeriod = Duration.seconds(4)
     /// Whether the pool of connections decides when to add connections, as for a binary gateway. If so, the governor
     /// only removes surplus connections.
@@ -66,6 +67,9 @@ package struct GovernorSettings: Hashable, Sendable {
 
 /// How much the number of connections changes in one step.
 package enum ConnectionScaling: Hashable, Sendable {
+    /// Doubles the number within a few response times, as TCP's slow start does, while the thread can use more connections.
+    /// Removes one connection at a time.
+    case automatic
     /// Adds or removes this many connections.
     case incremental(Int)
     /// Multiplies or divides by this factor, which is more than 1.
@@ -76,6 +80,7 @@ package enum ConnectionScaling: Hashable, Sendable {
     /// Returns the number one step above `count`, which is at least 1.
     package func up(from count: Int) -> Int {
         switch self {
+        case .automatic: 2 * count
         case .incremental(let step): count + step
         case .exponential(let factor): max(count + 1, Int(clamping: (Double(count) * factor).rounded(.up)))
         case .constant: count
@@ -85,6 +90,7 @@ package enum ConnectionScaling: Hashable, Sendable {
     /// Returns the number one step below `count`; the result may be below 1.
     package func down(from count: Int) -> Int {
         switch self {
+        case .automatic: count - 1
         case .incremental(let step): count - step
         case .exponential(let factor): min(count - 1, Int(clamping: (Double(count) / factor).rounded(.down)))
         case .constant: count

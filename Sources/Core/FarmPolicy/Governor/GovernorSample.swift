@@ -17,8 +17,8 @@ package struct GovernorSample: Hashable, Sendable {
     /// The number of responses that indicate trouble of the gateway: with status 500 or 503, or with status 429 to
     /// pushes to several devices.
     package var troubles = 0
-    /// Whether this worker's processor was the bottleneck.
-    package var isBusy = false
+    /// The share of the time, 0...1, in which this worker's thread ran or waited for a processor.
+    package var load = 0.0
     /// Whether a connection uses fewer streams than its gateway allows, because of trouble.
     package var isSlowed = false
     /// Whether a gateway has lowered the stream limit of a connection.
@@ -30,6 +30,9 @@ package struct GovernorSample: Hashable, Sendable {
 
     package var seconds: Double { span / .seconds(1) }
 
+    var count: Int { responses + troubles }
+    /// Whether this worker's thread was the bottleneck.
+    var isBusy: Bool { load > 0.9 }
     /// Whether more than 2 % of the responses indicate trouble.
     var isTroubled: Bool { 50 * troubles > responses + troubles }
 }
@@ -43,6 +46,8 @@ struct GovernorSum: Hashable {
     private(set) var limited = 0.0
     private(set) var responses = 0
     private(set) var troubles = 0
+    /// The sum over all pushes of the seconds that each was in flight.
+    private var open = 0.0
 
     var seconds: Double { span / .seconds(1) }
     var count: Int { responses + troubles }
@@ -59,7 +64,12 @@ struct GovernorSum: Hashable {
         limited += sample.limited * sample.seconds
         responses += sample.responses
         troubles += sample.troubles
+        open += sample.open * sample.seconds
     }
+
+    /// The mean time from a push to its response, by Little's law; nil without a response. While the first responses are still on
+    /// their way, the estimate is too long: pushes are in flight, and few have come back.
+    var responseTime: Duration? { count > 0 ? Duration(clampingSeconds: open / Double(count)) : nil }
 }
 
 /// Measures how long pushes waited for a free stream or because of the allowed rate, and how many streams were open.

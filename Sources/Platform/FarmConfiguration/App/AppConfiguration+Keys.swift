@@ -142,6 +142,9 @@ extension GatewayUse.Scale {
     fileprivate init(_ text: String) throws(InvalidValue) {
         let words = text.split(separator: " ")
         switch (words.first, words.dropFirst().first, words.count) {
+        case ("automatic", _, 1):
+            self = .automatic
+            return
         case ("constant", _, 1):
             self = .constant
             return
@@ -158,7 +161,8 @@ extension GatewayUse.Scale {
         default: break
         }
         throw InvalidValue(
-            "expected incremental N, exponential F with F above 1, or constant, found \"\(text.prefix(40))\"")
+            "expected automatic, incremental N, exponential F with F above 1, or constant, found \"\(text.prefix(40))\""
+        )
     }
 }
 

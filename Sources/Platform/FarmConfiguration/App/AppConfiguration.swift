@@ -164,20 +164,21 @@ extension AppConfiguration {
 package struct GatewayUse: Sendable, Equatable {
     /// How the number of connections grows and shrinks.
     package enum Scale: Sendable, Equatable {
+        case automatic
         case incremental(Int)
         case exponential(Double)
         case constant
     }
 
     package var minConnections = 1
-    package var maxConnections = 8
+    package var maxConnections = 16
     /// Maximum streams of a connection; nil: the number that the gateway allows.
     package var maxStreams: Int?
     /// Maximum pushes per second; nil: no limit.
     package var maxRate: Double?
     /// Maximum bits per second; nil: no limit.
     package var maxBandwidth: Double?
-    package var scale = Scale.incremental(1)
+    package var scale = Scale.automatic
     /// If the connections have had too few streams for this time, the worker opens more connections. If fewer connections would
     /// have been enough for this time, the worker closes some connections.
     package var minSustain: Duration = .seconds(2)

@@ -103,7 +103,8 @@ struct AppReader {
         let isBinary = result.binary != nil
         result.connections = count ?? (isBinary ? max : nil)
         result.use.minConnections = (isBinary ? nil : count) ?? min ?? 1
-        result.use.maxConnections = count ?? max ?? Swift.max(8, result.use.minConnections)
+        result.use.maxConnections =
+            count ?? max ?? Swift.max(result.use.maxConnections, result.use.minConnections)
         guard result.use.minConnections <= result.use.maxConnections else {
             throw reader.invalid(
                 path("min_conns"),

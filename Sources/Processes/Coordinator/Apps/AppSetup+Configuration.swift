@@ -37,6 +37,7 @@ extension AppSetup.Use {
         (maxRate, maxBandwidth) = (use.maxRate ?? 0, use.maxBandwidth ?? 0)
         scale =
             switch use.scale {
+            case .automatic: .automatic
             case .incremental(let step): .incremental(UInt8(clamping: step))
             case .exponential(let factor): .exponential(factor)
             case .constant: .constant

@@ -155,7 +155,7 @@ import Logging
         (sample.connections, sample.streams) = pool.live
         sample.responses = Int(clamping: observation.delivered &- delivered) + refusals + others
         sample.troubles = troubles + throttled
-        sample.isBusy = context.thread.share > 0.9
+        sample.load = context.thread.share
         (sample.isSlowed, sample.wasLowered) = (pool.isSlowed, pool.takeLowered())
         sample.isStopped = observation.isStopped
         (delivered, refusals, troubles) = (observation.delivered, 0, 0)

@@ -33,6 +33,7 @@ extension GatewaySettings {
         governor.growsByItself = wire.growsByItself
         governor.scale =
             switch use.scale {
+            case .automatic: .automatic
             case .incremental(let step): .incremental(max(1, Int(step)))
             case .exponential(let factor): .exponential(factor)
             case .constant: .constant
