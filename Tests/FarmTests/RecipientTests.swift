@@ -66,6 +66,31 @@ import Testing
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
+    @Test func `a push to a stored device ignores what the registry knows better, but not an operator`()
+        async throws
+    {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        // The simulator responds 410 with a timestamp of 2023, so the device of today keeps its token.
+        let token = Tokens.make(1, start: "dead00016553f100", seed: 23)[0]
+        try farm.push(devices: [#"{"id":"d-1","token":"\#(token)"}"#])
+        try await farm.devicesFinished()
+        func reason(_ id: String, _ recipients: String) async throws -> String? {
+            try farm.push(#"{"id":"\#(id)",\#(recipients),\#(Self.payload)}"#)
+            _ = try await farm.finished(id)
+            return try farm.events("push.failed").last { $0["job"] == id }?["reason"]
+        }
+        #expect(try await reason("first", #""devices":["d-1"]"#) == "Unregistered")
+        #expect(try await reason("tokens", #""tokens":["\#(token)"]"#) == "suppressed")
+        #expect(try await reason("again", #""devices":["d-1"]"#) == "Unregistered")
+        let campaign = #"{"id":"all","segment":"all","payload":{"aps":{}}}"#
+        try farm.redis.client().run("RPUSH", "{pushfarm:demo}:campaigns", campaign)
+        #expect(try await farm.finished("all").failed == 1)
+        #expect(try farm.events("push.failed").last?["reason"] == "Unregistered")
+        #expect(try await farm.run("suppressed", "add", "--token", token).status == 0)
+        #expect(try await reason("operator", #""devices":["d-1"]"#) == "suppressed")
+    }
+
     @Test func `while another Redis with the registry is stopped, jobs with tokens pass jobs with users`()
         async throws
     {

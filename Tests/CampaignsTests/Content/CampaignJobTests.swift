@@ -28,13 +28,13 @@ struct CampaignJobTests {
         #expect(
             String(decoding: text, as: UTF8.self) == """
                 {"id":"c-1","translations":{"de":{"aps":{"alert":"Hallo {{id}}"}},"default":{"aps":{}}},\
-                "priority":5,"lane":"bulk","pushes":[{"token":"\(tokens[0])","lang":"de","values":{"id":"d\\"1"}},\
+                "priority":5,"lane":"bulk","stored":1,"pushes":[{"token":"\(tokens[0])","lang":"de","values":{"id":"d\\"1"}},\
                 {"token":"\(tokens[1])","values":{"n":7}}]}
                 """)
         let job = try parse(text)
         #expect(job.id == "c-1")
         #expect(job.accepted == 2)
-        #expect(job.lane == .bulk)
+        #expect(job.lane == .bulk && job.options.isStored)
     }
 
     @Test(
@@ -115,7 +115,7 @@ struct CampaignJobTests {
         let text = String(decoding: CampaignJob(campaign, id: "c").text(for: devices), as: UTF8.self)
         let head =
             #"{"id":"c","translations":{"v1":{"aps":{"alert":"A"}},"v2":{"aps":{"alert":"{{user|you}}"}}},"#
-        #expect(text.hasPrefix(head + #""pushes":[{"token":"00"#))
+        #expect(text.hasPrefix(head + #""stored":1,"pushes":[{"token":"00"#))
         #expect(text.contains(#""lang":"v2"},{"token":"01"#) && !text.contains("\"de\""))
     }
 

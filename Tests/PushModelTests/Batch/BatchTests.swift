@@ -21,7 +21,7 @@ struct BatchTests {
             0021 00 08 0a 00 00 00 0000000000000000 0000000000000000 0000000000000000 00 00 00
             00000002 7b7d
             02 aabb 01 cc
-            0029 02 64 05 01 01 1f
+            0029 02 64 05 01 01 5f
             00000000000003e8 00000000000007d0 fffffffffffffff6 03 353033 01 63 04 612e6262
             00000000
             01 dd 00000003 7b207d
@@ -35,7 +35,8 @@ struct BatchTests {
         let options = PushOptions(
             pushType: .background, priority: 5, expiration: 1000, deadline: 2000, collapseID: "c",
             topic: "a.bb",
-            receipts: .all, delivery: .atMostOnce, maxAttempts: 100, registeredAt: -10)
+            receipts: .all, delivery: .atMostOnce, maxAttempts: 100, registeredAt: -10,
+            isStored: true)
         let second = JobPartHead(
             jobID: "j2", options: options, attempt: 2, cause: "503", payloadPerPush: true)
         builder.begin(second, payload: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -53,6 +54,7 @@ struct BatchTests {
         #expect(batch.jobParts.count == 2 && batch.pushes.count == 3)
         #expect(batch.jobID(of: 0) == "j1" && batch.jobID(of: 1) == "j2")
         #expect(batch.jobParts[0].options == PushOptions())
+        #expect(batch.jobParts[1].options.isStored)
         #expect(batch.jobParts[0].attempt == 0 && batch.jobParts[0].cause.isEmpty)
         #expect(batch.jobParts[0].pushes == 0..<2 && batch.jobParts[1].pushes == 2..<3)
         #expect(batch.jobParts[1].attempt == 2 && batch.text(batch.jobParts[1].cause) == "503")

@@ -41,7 +41,7 @@ struct ReplayTests {
         let options = PushOptions(
             pushType: .voip, priority: 5, expiration: Self.now + 60, deadline: Self.now + 60,
             collapseID: "a\"b", topic: "com.example.demo.voip", receipts: .all, delivery: .atMostOnce,
-            maxAttempts: 3, registeredAt: 7)
+            maxAttempts: 3, registeredAt: 7, isStored: true)
         var plan = ReplayPlan(now: Self.now)
         let full = plan.add(Self.letter(1, job: "o\"ld", options: options), of: "demo")
         #expect(full.isEmpty)

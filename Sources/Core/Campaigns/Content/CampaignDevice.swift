@@ -43,6 +43,11 @@ package enum CampaignDevice: Hashable, Sendable {
         self = .stored(Stored(address: .id(id), lang: lang, values: values))
     }
 
+    /// Whether the registry gave the token of the device.
+    var hasStoredToken: Bool {
+        if case .stored(let device) = self, case .token = device.address { true } else { false }
+    }
+
     /// The device with the payload of a variant, 0 or more. A row of an uploaded list has no variants.
     package func with(variant index: Int) -> CampaignDevice {
         with(language: CampaignVariants.language(ofVariant: index))

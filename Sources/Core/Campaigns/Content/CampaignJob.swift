@@ -73,6 +73,7 @@ package struct CampaignJob: Sendable {
         {
             job.text.member(CampaignField.collapseID.rawValue, id)
         }
+        if let device = devices.first, device.hasStoredToken { job.text.member("stored", 1) }
         job.text.key("pushes")
         job.text.array { text in
             let hasLanguages = merged?.hasLanguages ?? hasLanguages(isFallback)

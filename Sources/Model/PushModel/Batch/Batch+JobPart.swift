@@ -68,8 +68,8 @@ private struct JobPartOptions {
             collapseID: collapseID.isEmpty ? nil : reader.text(collapseID),
             topic: topic.isEmpty ? nil : reader.text(topic), receipts: receipts,
             delivery: flags & BatchLayout.atMostOnce != 0 ? .atMostOnce : .atLeastOnce,
-            maxAttempts: maxAttempts,
-            registeredAt: registeredAt)
+            maxAttempts: maxAttempts, registeredAt: registeredAt,
+            isStored: flags & BatchLayout.stored != 0)
     }
 
     /// Returns a number if its flag is set, and nil otherwise.

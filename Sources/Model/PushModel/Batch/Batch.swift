@@ -156,5 +156,6 @@ enum BatchLayout {
     static let hasRegisteredAt: UInt8 = 1 << 3
     static let atMostOnce: UInt8 = 1 << 4
     static let templates: UInt8 = 1 << 5
-    static let knownFlags: UInt8 = 0b11_1111
+    static let stored: UInt8 = 1 << 6
+    static let knownFlags: UInt8 = 0b111_1111
 }

@@ -47,6 +47,7 @@ package struct JobPartHead: Sendable {
         if options.deadline != nil { flags |= BatchLayout.hasDeadline }
         if options.registeredAt != nil { flags |= BatchLayout.hasRegisteredAt }
         if options.delivery == .atMostOnce { flags |= BatchLayout.atMostOnce }
+        if options.isStored { flags |= BatchLayout.stored }
         var bytes: [UInt8] = [
             attempt, options.maxAttempts, options.priority, options.pushType.rawValue,
             options.receipts.rawValue,

@@ -13,6 +13,7 @@ enum JobField: Int, CaseIterable {
         topic, lane,
         deliverAt
     case receipts, delivery, maxAttempts, registeredAt, replayOf, users, devices, unknownRecipients, capped
+    case stored
 
     /// The fields that name the recipients of a job. A job has exactly one of these fields.
     static let recipients: [JobField] = [.pushes, .tokens, .users, .devices]
@@ -22,7 +23,7 @@ enum JobField: Int, CaseIterable {
         "expires_at",
         "collapse_id",
         "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
-        "replay_of", "users", "devices", "unknown_recipients", "capped",
+        "replay_of", "users", "devices", "unknown_recipients", "capped", "stored",
     ]
 
     var name: String { Self.names[rawValue] }

@@ -21,6 +21,11 @@ extension JobFields {
         return try integer(.capped, in: 0...1_000_000_000, mustBe: what).map { Int(foreign: $0) }
     }
 
+    /// Whether the tokens of the job are those of stored devices.
+    private func isStored() throws(JobError) -> Bool {
+        try integer(.stored, in: 1...1, mustBe: "1; only the farm sets this field") != nil
+    }
+
     private func id(_ field: JobField) throws(JobError) -> String? {
         let what = "a string of 1 to 64 characters without control characters"
         guard let id = try text(field, mustBe: what) else { return nil }
@@ -84,7 +89,7 @@ extension JobFields {
             topic: try self.topic(type, ofApp: topic), receipts: receipts ?? .failures,
             delivery: delivery ?? .atLeastOnce,
             maxAttempts: attempts.map { UInt8($0) } ?? PushOptions.defaultMaxAttempts,
-            registeredAt: try time(.registeredAt))
+            registeredAt: try time(.registeredAt), isStored: try isStored())
     }
 
     /// Checks that the job is allowed to use its topic.

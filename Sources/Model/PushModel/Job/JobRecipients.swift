@@ -101,6 +101,9 @@ struct JobRecipients {
             throw fields.error(
                 .capped, "the farm sets \"capped\" when it applies the budget of background pushes")
         }
+        if fields.envelope[.stored] != nil {
+            throw fields.error(.stored, "the farm sets \"stored\" when it looks up the recipients")
+        }
         var recipients = recipients
         recipients.field = fields.envelope.recipientsStart..<value.range.upperBound
         return recipients

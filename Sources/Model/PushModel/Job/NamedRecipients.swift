@@ -66,7 +66,7 @@ package struct NamedRecipients: Equatable, Sendable {
                 if let push { job += raw[push.device.upperBound..<push.range.upperBound] }
             }
         }
-        job.append(UInt8(ascii: "]"))
+        job += "],\"\(JobField.stored.name)\":1".utf8
         let unknown = tokens.count(where: \.isEmpty)
         if unknown > 0 { job += ",\"\(JobField.unknownRecipients.name)\":\(unknown)".utf8 }
         job += raw[field.upperBound...]

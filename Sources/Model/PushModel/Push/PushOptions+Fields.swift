@@ -24,6 +24,7 @@ extension PushOptions {
         if let collapseID { fields.append(("collapse_id", .text(collapseID))) }
         if let topic { fields.append(("topic", .text(topic))) }
         if let registeredAt { fields.append(("registered_at", .number(registeredAt))) }
+        if isStored { fields.append(("stored", .number(1))) }
         return fields
     }
 }

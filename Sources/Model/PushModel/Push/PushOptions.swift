@@ -18,6 +18,9 @@ package struct PushOptions: Hashable, Sendable {
     /// The Unix time in seconds at which the producer last saw the job's tokens registered.
     /// If a gateway reports that a token became unregistered before this time, the farm ignores the report.
     package var registeredAt: Int64?
+    /// Whether the tokens come from stored devices, so that some suppressions do not apply
+    /// (``SuppressionReason/isKnownToRegistry``).
+    package var isStored: Bool
 
     package static let defaultMaxAttempts: UInt8 = 8
 
@@ -25,7 +28,7 @@ package struct PushOptions: Hashable, Sendable {
         pushType: PushType = .alert, priority: UInt8? = nil, expiration: Int64? = nil, deadline: Int64? = nil,
         collapseID: String? = nil, topic: String? = nil, receipts: Receipts = .failures,
         delivery: DeliveryGuarantee = .atLeastOnce, maxAttempts: UInt8 = Self.defaultMaxAttempts,
-        registeredAt: Int64? = nil
+        registeredAt: Int64? = nil, isStored: Bool = false
     ) {
         self.pushType = pushType
         self.priority = priority ?? pushType.defaultPriority
@@ -37,6 +40,7 @@ package struct PushOptions: Hashable, Sendable {
         self.delivery = delivery
         self.maxAttempts = maxAttempts
         self.registeredAt = registeredAt
+        self.isStored = isStored
     }
 }
 

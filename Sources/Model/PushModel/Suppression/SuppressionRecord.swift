@@ -55,6 +55,10 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     /// An operator suppressed the token.
     case `operator` = 0x4F  // O
 
+    /// Whether a stored device loses a token that is suppressed for this reason. Pushes to stored devices ignore these reasons: a
+    /// device that registers again gets pushes again.
+    package var isKnownToRegistry: Bool { self != .deviceTokenNotForTopic && self != .operator }
+
     /// The name of the reason in lists and events. If the gateway has a word for the reason, the name is the gateway's word.
     package var name: String {
         switch self {

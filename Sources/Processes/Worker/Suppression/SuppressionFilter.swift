@@ -46,8 +46,10 @@ import PushModel
         at seconds: Int64
     ) -> (reason: SuppressionReason, since: Int64)? {
         let options = batch.batch.jobParts[jobPart].options
-        return list.table.entry(
+        let entry = list.table.entry(
             token, scope: scope(of: options).number, registeredAt: options.registeredAt, now: seconds)
+        guard let entry, !options.isStored || !entry.reason.isKnownToRegistry else { return nil }
+        return entry
     }
 
     /// Returns whether, according to the producer, the token was registered after the gateway found the token
