@@ -189,6 +189,11 @@ import Testing
         let campaign = try await farm.finishedCampaign("c")
         try push("more", #""tokens":[\#(quoted)]"#)
         let more = try await farm.finished("more")
+        // A later hour has a budget of its own.
+        try push("later", #""deliver_at":\#((hour + 2) * 3600),"tokens":[\#(quoted)]"#)
+        try await eventually("all pushes of a later hour are accepted") {
+            try farm.redis.client().run("HGET", "{pushfarm:demo}:job:later", "accepted").text == "301"
+        }
         let screened = try await farm.run(
             "screen", "--tokens-file", farm.folder.path + "/screened", "--segment", "all", "--app", "demo",
             "--json")

@@ -96,7 +96,8 @@ import Testing
     {
         let other = try RedisServer(scratch: [])
         let registry = try BlockingRedisClient(other.socket, waitsForServer: true)
-        let farm = try await Farm(Farm.Options(appLines: ["registry: unix://\(other.socket)"]))
+        let farm = try await Farm(
+            Farm.Options(appLines: ["registry: unix://\(other.socket)", "background_budget: 3/h"]))
         _ = try await farm.ready()
         let tokens = Tokens.make(40, seed: 22)
         let client = try farm.redis.client()
@@ -132,6 +133,12 @@ import Testing
         #expect(try client.run("EXISTS", "{pushfarm:demo}:job:chat").integer == 0)
         #expect(try await farm.finished("list").delivered == 40)
         #expect(try farm.campaign("segment")?.state == .scheduled)
+        try await eventually("the look-up of users waits for the registry") {
+            farm.coordinator.error.contains("waiting for the registry's Redis")
+        }
+        let background = #""push_type":"background","payload":{"aps":{"content-available":1}}"#
+        try farm.push(#"{"id":"background","tokens":["\#(tokens[0])"],\#(background)}"#)
+        #expect(try await farm.finished("background").delivered == 1)
         other.process.signal(SIGCONT)
         let chat = try await farm.finished("chat")
         #expect(try await farm.finished("segment").delivered >= 20)

@@ -64,8 +64,8 @@ extension AppIntake {
     private func parse(_ raw: [UInt8], now: Int64) {
         do throws(JobError) {
             let job = try setup.parse(raw, now: now)
-            queue.append(
-                job, id: job.id ?? JobID.random(), needsLookup: setup.needsBudget(job))
+            let needsBudget = setup.needsBudget(job) && !lookups.isWaitingForRegistry
+            queue.append(job, id: job.id ?? JobID.random(), needsLookup: needsBudget)
         } catch {
             queue.append(refused: raw, because: error)
         }

@@ -28,7 +28,8 @@ struct BatchFuzzTests {
             topic: text(&random, [nil, "t", String(repeating: "x", count: 255)]),
             receipts: Receipts.allCases.randomElement(using: &random)!,
             delivery: DeliveryGuarantee.allCases.randomElement(using: &random)!,
-            maxAttempts: UInt8.random(in: 1...100, using: &random), registeredAt: time(&random), isStored: random.chance(2))
+            maxAttempts: UInt8.random(in: 1...100, using: &random), registeredAt: time(&random),
+            isStored: random.chance(2))
     }
 
     static func batch(_ random: inout SplitMix) -> (body: [UInt8], jobParts: [Expected]) {

@@ -43,7 +43,8 @@ struct NamedRecipientsTests {
                 + #""unknown_recipients":1 , "payload":{"users":["a"]} } "#)
         let escaped = #"{"payload":{},"us\u0065rs":["a"]}"#
         #expect(
-            try Self.json(escaped, [[Self.one]]) == #"{"payload":{},"tokens":["\#(Self.hexOne)"],"stored":1}"#)
+            try Self.json(escaped, [[Self.one]]) == #"{"payload":{},"tokens":["\#(Self.hexOne)"],"stored":1}"#
+        )
     }
 
     @Test func `tokens replace the devices of pushes, which keep their other fields`() throws {

@@ -26,8 +26,14 @@ import StoreProtocol
     private var filters: [AudienceChunk: CapFilter] = [:]
     /// The counters that are read, by their keys.
     private var known: Set<String> = []
-    /// The counters of each zone.
-    private var zones: [String: [CapCounter]] = [:]
+    /// A zone at the time of a job's pushes, in milliseconds.
+    private struct ZoneTime: Hashable {
+        let zone: String
+        let time: Int64
+    }
+
+    /// The counters of each zone at each time.
+    private var zones: [ZoneTime: [CapCounter]] = [:]
     private(set) var events: [FarmEvent] = []
 
     init(_ lookups: RecipientLookups, _ registry: RegistryReader) {
@@ -47,16 +53,17 @@ import StoreProtocol
         }
     }
 
-    /// Decides which pushes of a job are left out, and counts the others.
+    /// Decides which pushes of a job are left out, and counts the others in the hour of `deliver_at`, or in the present hour.
     ///
     /// - Returns: the indexes of the left-out pushes. A push to a token that no device has is never left out.
     func capped(_ job: ParsedJob) async throws(StoreError) -> Set<Int> {
+        let time = job.deliverAt.map { UTCTime(seconds: $0) } ?? now
         var places: [Place?] = []
         for start in stride(from: 0, to: job.pushes.count, by: Self.tokensAtOnce) {
             let pushes = start..<min(start + Self.tokensAtOnce, job.pushes.count)
             let addresses = pushes.map { address(of: job, $0) }
             let devices = try await registry.devices(with: addresses)
-            places += addresses.map { devices[$0].map(place) }
+            places += addresses.map { devices[$0].map { place($0, at: time) } }
         }
         try await load(places.compactMap(\.self))
         // From here on nothing can fail, so a caller that repeats a failed call counts no push twice.
@@ -92,20 +99,21 @@ import StoreProtocol
         let counters: [CapCounter]
     }
 
-    private func place(_ device: StoredDevice) -> Place {
+    private func place(_ device: StoredDevice, at time: UTCTime) -> Place {
         let ordinal = device.place.ordinal
         return Place(
             chunk: AudienceChunk(
                 partition: device.place.partition, number: ordinal / OrdinalChunk.size),
             ordinal: UInt16(clamping: ordinal % OrdinalChunk.size),
-            counters: counters(of: device.record.zone ?? Self.defaultZone))
+            counters: counters(of: device.record.zone ?? Self.defaultZone, at: time))
     }
 
-    private func counters(of zone: String) -> [CapCounter] {
-        if let known = zones[zone] { return known }
+    private func counters(of zone: String, at time: UTCTime) -> [CapCounter] {
+        let key = ZoneTime(zone: zone, time: time.milliseconds)
+        if let known = zones[key] { return known }
         let clocks = lookups.zones.find(zone) ?? lookups.zones.find(Self.defaultZone)
-        let counters = clocks.map { rules.counters(at: now, in: $0) } ?? []
-        zones[zone] = counters
+        let counters = clocks.map { rules.counters(at: time, in: $0) } ?? []
+        zones[key] = counters
         return counters
     }
 

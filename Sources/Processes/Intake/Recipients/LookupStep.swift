@@ -180,10 +180,12 @@ extension LookupStep {
     ) async throws(StoreError) -> Value {
         let (turns, turn) = (lookups.context.turn, "recipients of \(lookups.app)")
         let retry = OutageRetry("the registry's Redis", log: lookups.log)
+        defer { lookups.isWaitingForRegistry = false }
         do throws(StoreError) {
             return try await retry.perform(read) { isWaiting in
                 guard isWaiting else { return await turns.begin(turn) }
                 turns.end(turn)
+                lookups.isWaitingForRegistry = true
                 await forgetTries()
             }
         } catch {

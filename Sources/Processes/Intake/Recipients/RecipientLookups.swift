@@ -22,6 +22,9 @@ import StoreProtocol
     private(set) var registry: RedisConnection
     let zones: ZoneCatalog
     let budget: BudgetTurn
+    /// Whether the look-ups wait for the registry's Redis. Then the budget of background pushes does not apply to jobs with tokens,
+    /// because jobs with tokens do not wait for the registry.
+    var isWaitingForRegistry = false
     private let work: LeasedTask
     private let event: AsyncEvent
 
