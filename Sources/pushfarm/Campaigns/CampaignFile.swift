@@ -26,8 +26,14 @@ struct CampaignFile: Sendable {
         _ = try campaign(app: name, configuration.app(named: name), CampaignZones())
     }
 
-    /// Whether a user means a file, and not the id of a campaign.
-    static func isFile(_ source: String) -> Bool { source == "-" || TextFile.exists(source) }
+    private static let endings = [".json", ".txt", ".yaml", ".yml"]
+
+    /// Whether a user means a file, and not the id of a campaign. A text with a slash, or with the ending of a file, always means a
+    /// file, so that a misspelt path is not looked up as an id.
+    static func isFile(_ source: String) -> Bool {
+        source == "-" || source.contains("/") || endings.contains { source.hasSuffix($0) }
+            || TextFile.exists(source)
+    }
 
     /// Checks the definition.
     ///
