@@ -20,7 +20,7 @@ import Testing
             let taken = shards.take(atMost: 16)
             #expect(taken.map(\.number) == [1, 2, 3])
             #expect(taken.map(\.token) == [1, 2, 3].map { FenceToken(Array("t\($0)".utf8)) })
-            #expect(shards.isQuiet() && shards.take(atMost: 16).isEmpty)
+            #expect(shards.hasNoPending() && shards.take(atMost: 16).isEmpty)
         }
     }
 
@@ -32,7 +32,7 @@ import Testing
             #expect(shards.take(atMost: 9).map(\.number) == [1])
             shards.mayHaveBatches([1])
             shards.assign([:])
-            #expect(shards.isQuiet())
+            #expect(shards.hasNoPending())
         }
     }
 
@@ -71,9 +71,9 @@ import Testing
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1, 2, 3])
             #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [1, 2])
-            #expect(!shards.isQuiet(.bulkOnly) && !shards.isQuiet(.highOnly))
-            #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [3] && shards.isQuiet(.bulkOnly))
-            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3] && shards.isQuiet())
+            #expect(!shards.hasNoPending(.bulkOnly) && !shards.hasNoPending(.highOnly))
+            #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [3] && shards.hasNoPending(.bulkOnly))
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3] && shards.hasNoPending())
         }
     }
 
@@ -81,13 +81,13 @@ import Testing
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1, 2, 3])
             #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3])
-            #expect(shards.isQuiet(.highOnly) && !shards.isQuiet())
+            #expect(shards.hasNoPending(.highOnly) && !shards.hasNoPending())
             #expect(shards.take(atMost: 9).map(\.number) == [1, 2, 3])
             shards.mayHaveBatches([1], of: .bulk)
             shards.mayHaveBatches([2], of: .high)
             #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [2])
             #expect(shards.take(atMost: 9).map(\.number) == [1])
-            #expect(shards.isQuiet())
+            #expect(shards.hasNoPending())
         }
     }
 }

@@ -35,12 +35,12 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
             Self.unprocessed($0, ifCause: "connection lost")
         },
         ExchangeMutant("treats pushes after a timeout as unprocessed") {
-            Self.unprocessed($0, ifCause: "no answer")
+            Self.unprocessed($0, ifCause: "no response")
         },
         heldBack,
         ExchangeMutant("treats a refused stream as a lost one", .takesRefusedForLost),
         ExchangeMutant("passes a late response on too") {
-            Self.isUnknown($0, cause: "no answer") ? [$0, $0] : [$0]
+            Self.isUnknown($0, cause: "no response") ? [$0, $0] : [$0]
         },
         ExchangeMutant("reports no open push at the end") {
             Self.isUnknown($0, cause: "connection lost") ? [] : [$0]

@@ -245,7 +245,7 @@ final class ExchangeSimulation {
             gateway.free.insert(serial)
         case .unknown(let cause):
             // Streams of a client have odd numbers: the first push has stream 1, the second push stream 3.
-            if cause.hasPrefix("no answer"), !up.hasSeenHeaders(of: 2 * serial + 1) {
+            if cause.hasPrefix("no response"), !up.hasSeenHeaders(of: 2 * serial + 1) {
                 throw BrokenInvariant(
                     description: "push \(serial) was never sent, and is reported as unknown")
             }

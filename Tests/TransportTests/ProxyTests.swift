@@ -77,7 +77,7 @@ import Testing
         ("HTTP/1.1 2000 Odd\r\n\r\n", "the proxy refused: HTTP/1.1 2000 Odd"),
         ("SSH-2.0-OpenSSH\r\n\r\n", "the proxy refused: SSH-2.0-OpenSSH"),
         ("\r\n\r\n", "the proxy refused: "),
-        (String(repeating: "x", count: 9000), "the proxy refused: an endless answer"),
+        (String(repeating: "x", count: 9000), "the proxy refused: an endless response"),
         ("HTTP/1.1 200 Half", nil),
         ("", nil),
     ]) func `any other reply opens no tunnel and the wait is bounded`(

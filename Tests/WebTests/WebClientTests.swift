@@ -50,15 +50,15 @@ import Transport
         ("HTTP/1.1 302 Found\r\n\r\n", "answered 302"), ("HTTP/1.1 500 No\r\n\r\n", "answered 500"),
         (
             String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 9),
-            "the connection ended without an answer"
+            "the connection ended without a response"
         ),
         (
             "HTTP/1.1 200 OK\r\nA: " + String(repeating: "x", count: 9_000),
-            "the connection ended without an answer"
+            "the connection ended without a response"
         ),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", "taken"),
-        ("SSH-2.0-x\r\n\r\n", "the connection ended without an answer"),
-        ("", "the connection ended without an answer"),
+        ("SSH-2.0-x\r\n\r\n", "the connection ended without a response"),
+        ("", "the connection ended without a response"),
     ])
     func `any status from 200 to 299 is a success`(response: String, result: String)
         async throws
@@ -79,7 +79,7 @@ import Transport
             let server = try await Server(nil)
             // Four seconds are enough to connect, even while a thousand tests share the event loop. So only the response is
             // late.
-            #expect(await Self.post(to: server.port, timeout: .seconds(4)) == "no answer in time")
+            #expect(await Self.post(to: server.port, timeout: .seconds(4)) == "no response in time")
             #expect(server.received.count == 1)
         }
     }

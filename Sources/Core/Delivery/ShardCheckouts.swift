@@ -57,7 +57,7 @@ struct ShardCheckouts {
 
     /// Creates a checkout for the given lanes; nil when no shard may have batches in these lanes.
     mutating func checkout(_ lanes: Checkout.Lanes, credit: Int, worker: String) -> Checkout? {
-        guard !shards.isQuiet(lanes) else { return nil }
+        guard !shards.hasNoPending(lanes) else { return nil }
         var request = Checkout(
             worker: worker, credit: credit, maxBatches: Self.batchesPerCall,
             shards: shards.take(atMost: Self.shardsPerCall, lanes))
@@ -160,7 +160,7 @@ package final class CheckoutShards {
 
     var mayHaveBulk: Bool { !pending.bulk.isEmpty }
 
-    func isQuiet(_ lanes: Checkout.Lanes = .highFirst) -> Bool {
+    func hasNoPending(_ lanes: Checkout.Lanes = .highFirst) -> Bool {
         (!lanes.hasHigh || pending.high.isEmpty) && (!lanes.hasBulk || pending.bulk.isEmpty)
     }
 

@@ -17,7 +17,7 @@ package struct LeaseRounds {
         case expired
     }
 
-    package private(set) var clock = SendDeadline()
+    package private(set) var sendDeadline = SendDeadline()
     private var nextRenewal: Instant
 
     package init(now: Instant) { nextRenewal = now }
@@ -40,11 +40,11 @@ package struct LeaseRounds {
         -> Renewal
     {
         guard !isConfirmed else {
-            clock.confirmed(from: start)
-            return .granted(end: clock.end)
+            sendDeadline.confirmed(from: start)
+            return .granted(end: sendDeadline.end)
         }
         nextRenewal = now + Self.retryInterval
-        return clock.mayStart(at: end) ? .pending : .expired
+        return sendDeadline.mayStart(at: end) ? .pending : .expired
     }
 
     /// The time to wait before the next round.

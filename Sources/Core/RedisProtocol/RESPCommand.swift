@@ -42,9 +42,6 @@ package struct RESPCommand: Sendable {
         encoded += other.encoded
     }
 
-    /// The number of bytes that ``write(into:)`` appends, except for the header (`*N\r\n`).
-    package var byteCount: Int { encoded.count }
-
     /// Appends the whole command to `output`.
     package func write(into output: inout [UInt8]) {
         withParts { header, arguments in

@@ -41,7 +41,6 @@ package struct Keys: Hashable, Sendable {
     /// A hash: the number of refused jobs and the number of duplicate jobs.
     package var refusals: [UInt8] { key("refusals") }
     /// A hash: the step of the device intake, and the numbers of finished and of refused device inputs.
-    package var deviceIntake: [UInt8] { key("device_intake") }
     /// A stream: refused device inputs.
     package var refusedDevices: [UInt8] { key("refused_devices") }
     /// The stream of dead letters.

@@ -51,7 +51,7 @@ extension RedisError: CustomStringConvertible {
         switch self {
         case .notConnected(let reason): "not connected to Redis: \(reason)"
         case .lost(let reason): "connection to Redis lost: \(reason)"
-        case .timedOut: "Redis did not answer in time"
+        case .timedOut: "Redis did not reply in time"
         case .waitAndRepeat(let error): "Redis cannot run the command now: \(error.message)"
         case .refused(let error): "Redis refused: \(error.message)"
         case .closed: "the connection to Redis is closed"

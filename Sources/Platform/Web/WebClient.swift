@@ -13,9 +13,9 @@ package import Transport
         package var description: String {
             switch self {
             case .transport(let error): "\(error)"
-            case .timedOut: "no answer in time"
-            case .noResponse: "the connection ended without an answer"
-            case .refused(let status): "answered \(status)"
+            case .timedOut: "no response in time"
+            case .noResponse: "the connection ended without a response"
+            case .refused(let status): "responded with \(status)"
             }
         }
     }

@@ -56,7 +56,7 @@ import StoreProtocol
     private(set) lazy var metrics = MetricsServer(self)
 
     // Operators' commands.
-    let exclusive = OperationLock()
+    let operationLock = OperationLock()
     private(set) lazy var participation = HostParticipation(context: self)
     private(set) lazy var desired = DesiredState(self)
     private(set) lazy var shutdown = HostShutdown(self)

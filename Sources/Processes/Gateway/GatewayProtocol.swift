@@ -22,7 +22,7 @@ package struct GatewayProtocol: Sendable {
     /// The maximum number of concurrent dials; nil means one dial for each allowed connection. If this value is not
     /// nil, only one dial runs at a time until the gateway has accepted the credentials.
     let dialsAtOnce: Int?
-    /// Creates a strategy for the connections of one plan.
+    /// Creates a strategy for the connections with the same settings.
     let makeStrategy: @Loop @Sendable () -> any ConnectionStrategy
 
     /// APNs over HTTP/2.

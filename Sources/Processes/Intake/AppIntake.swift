@@ -141,7 +141,7 @@ extension AppIntake {
     /// Marks the process as working: from now on a job may crash the process. The coordinator is notified first.
     func work() async {
         guard !isWorking else { return }
-        await context.turn.begin(name)
+        await context.isolation.begin(name)
         isWorking = true
         context.notify(.works(app: name))
     }
@@ -150,11 +150,11 @@ extension AppIntake {
         guard isWorking else { return }
         isWorking = false
         context.notify(.idle(app: name))
-        context.turn.end(name)
+        context.isolation.end(name)
     }
 
     func splitOneByOne(_ isOneByOne: Bool) {
         self.isOneByOne = isOneByOne
-        context.turn.set(name, isOneByOne: isOneByOne)
+        context.isolation.set(name, isOneByOne: isOneByOne)
     }
 }

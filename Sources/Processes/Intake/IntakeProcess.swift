@@ -205,7 +205,7 @@ extension DeviceInputRules {
     let log: Logger
     /// Sends a notice to the coordinator.
     let notify: @Loop (IntakeNotice) -> Void
-    let turn = SuspectJobIsolation()
+    let isolation = SuspectJobIsolation()
     var counts = IntakeNotice.Heartbeat()
     private var appCounts: [String: AppCounts] = [:]
 

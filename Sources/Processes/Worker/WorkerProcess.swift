@@ -70,7 +70,7 @@ package import Supervision
             let isFirst = providerTokens[app] == nil
             providerTokens[app] = (generation, token)
             if isFirst || reconnects {
-                if let setup = setups[app] { applyPlan(of: setup) }
+                if let setup = setups[app] { applyGatewaySettings(of: setup) }
             } else {
                 apps[app]?.renew(token, generation: generation)
             }
@@ -147,7 +147,7 @@ package import Supervision
             apps[setup.name] = app
             if isQuiet { app.pause() }
         }
-        applyPlan(of: setup)
+        applyGatewaySettings(of: setup)
     }
 
     /// Forgets the setup of an app that is no longer served.
@@ -158,19 +158,20 @@ package import Supervision
 
     /// Applies an app's setup to its sender. With token authentication, nothing is applied until a provider token is
     /// known.
-    private func applyPlan(of setup: AppSetup) {
+    private func applyGatewaySettings(of setup: AppSetup) {
         guard let context, let app = apps[setup.name] else { return }
         let token = providerTokens[setup.name]
         if setup.credentials == .providerToken, token == nil { return }
         do {
-            let plan = try GatewaySettings(
+            let gatewaySettings = try GatewaySettings(
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
             app.window.setMarksDelivered(setup.isAudited)
             app.suppressionLists.life = Int64(setup.suppressionSeconds)
             app.setShare(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
             app.apply(
-                plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use),
+                gatewaySettings, topic: setup.topic, environment: setup.environment,
+                limits: RateLimits(setup.use),
                 budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])

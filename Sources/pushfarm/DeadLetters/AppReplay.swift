@@ -31,7 +31,7 @@ struct ReplaySettings: Sendable {
         var letters = 0
         var pushes = 0
         var jobs: [String] = []
-        var kept: [ReplayPlan.SkipReason: Int] = [:]
+        var skipped: [ReplayPlan.SkipReason: Int] = [:]
         /// Why the farm would refuse one of the jobs: the first reason that was found.
         var refusal: String?
         /// Pushes that an earlier run with the same name replayed.
@@ -89,10 +89,10 @@ struct ReplaySettings: Sendable {
         try await client.readDeadLetters(of: appName, settings.filter, until: until) {
             (letter) async throws(CommandFailure) in
             guard !self.end.isGiven, seen < self.settings.limit ?? .max else { return false }
-            let kept = self.plan.keptPushes
+            let skipped = self.plan.skippedPushes
             try await self.take(letter)
             // Skipped pushes do not count towards the limit.
-            seen += letter.pushes - (self.plan.keptPushes - kept)
+            seen += letter.pushes - (self.plan.skippedPushes - skipped)
             return !self.end.isGiven
         }
         if !end.isGiven {
@@ -100,7 +100,7 @@ struct ReplaySettings: Sendable {
             for group in plan.finish() { try await put(group) }
         }
         outcome.isPart = end.isGiven
-        outcome.kept = plan.kept
+        outcome.skipped = plan.skipped
         return outcome
     }
 
@@ -164,7 +164,7 @@ struct ReplaySettings: Sendable {
         let id = ReplayGroup.jobID(replaying: old, number: number)
         let text = group.job(id: id, lane: try await lane(of: old), ttl: settings.ttl)
         guard text.count <= app?.maxJobBytes ?? 64 << 20 else {
-            plan.leave(group.pushes, .large)
+            plan.skip(group.pushes, .large)
             return nil
         }
         var limits = app?.jobLimits ?? JobLimits()
@@ -179,7 +179,7 @@ struct ReplaySettings: Sendable {
         } catch {
             outcome.refusal = outcome.refusal ?? "\(error.field): \(error.reason)"
         }
-        plan.leave(group.pushes, .refused)
+        plan.skip(group.pushes, .refused)
         return nil
     }
 

@@ -54,19 +54,19 @@ struct ReplayPlan {
     private var order: [ReplayGroup.Key] = []
     private var head = 0
     private var waiting = 0
-    private(set) var kept: [SkipReason: Int] = [:]
+    private(set) var skipped: [SkipReason: Int] = [:]
 
     init(now: Int64) { self.now = now }
 
     /// - Returns: the groups that became full and must be sent as jobs.
     mutating func add(_ letter: DeadLetter, of app: String) -> [ReplayGroup] {
         guard let decoded = DecodedDeadLetter(letter, app: app) else {
-            leave(letter.pushes, .unreadable)
+            skip(letter.pushes, .unreadable)
             return []
         }
         let key = ReplayGroup.Key(decoded)
-        if let why = reason(toLeave: letter, key.options) {
-            leave(decoded.batch.pushes.count, why)
+        if let why = reason(toSkip: letter, key.options) {
+            skip(decoded.batch.pushes.count, why)
             return []
         }
         var full: [ReplayGroup] = []
@@ -88,11 +88,11 @@ struct ReplayPlan {
         return groups
     }
 
-    var keptPushes: Int { kept.values.reduce(0, +) }
+    var skippedPushes: Int { skipped.values.reduce(0, +) }
 
-    mutating func leave(_ pushes: Int, _ why: SkipReason) { kept[why, default: 0] += pushes }
+    mutating func skip(_ pushes: Int, _ why: SkipReason) { skipped[why, default: 0] += pushes }
 
-    private func reason(toLeave letter: DeadLetter, _ options: PushOptions) -> SkipReason? {
+    private func reason(toSkip letter: DeadLetter, _ options: PushOptions) -> SkipReason? {
         if let deadline = options.deadline, deadline <= now, !hasNewTime { return .expired }
         if letter.reason == FarmReason.unknown.rawValue, options.delivery == .atMostOnce, !takesUnknown {
             return .unknown

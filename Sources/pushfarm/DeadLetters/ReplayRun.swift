@@ -61,7 +61,7 @@ import StoreProtocol
             ]),
             touched.isEmpty
                 ? "no dead letters match\n" : touched.map { text($0.app, $0.outcome) }.joined())
-        let isPart = outcomes.contains { $0.isPart || !$0.kept.isEmpty }
+        let isPart = outcomes.contains { $0.isPart || !$0.skipped.isEmpty }
         if isPart { throw CommandFailure(status: .partly, message: "") }
     }
 
@@ -90,10 +90,10 @@ import StoreProtocol
 }
 
 extension AppReplay.Outcome {
-    fileprivate var isEmpty: Bool { pushes == 0 && pushesBefore == 0 && kept.isEmpty && !isPart }
+    fileprivate var isEmpty: Bool { pushes == 0 && pushesBefore == 0 && skipped.isEmpty && !isPart }
 
     fileprivate var sortedKept: [(key: ReplayPlan.SkipReason, value: Int)] {
-        kept.sorted { $0.key.rawValue < $1.key.rawValue }
+        skipped.sorted { $0.key.rawValue < $1.key.rawValue }
     }
 
     fileprivate func json(_ app: String) -> JSONValue {

@@ -89,7 +89,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
     ) async throws(CommandFailure) -> ReadFeedbackStatus.State? {
         while ContinuousClock.now < deadline {
             let state = try await client.call(ReadFeedbackStatus(), app)
-            if let state, state.served > request { return state }
+            if let state, state.servedUntil > request { return state }
             do { try await Loop.sleep(for: .milliseconds(100)) } catch { break }
         }
         return nil

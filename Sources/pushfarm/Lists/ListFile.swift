@@ -15,7 +15,6 @@ struct ListFile: Sendable {
         /// The first faults of rows, if no file has them.
         let faults: [(line: Int, fault: ImportFault)]
         /// Whether an earlier command uploaded the same file.
-        let isReused: Bool
     }
 
     /// `-` means standard input.
@@ -71,7 +70,7 @@ struct ListFile: Sendable {
         if reuses, fingerprint != nil, let list = try await store.lists()[name], list.state == .ready,
             list.fingerprint == fingerprint
         {
-            return Upload(list: list, refusedPath: refusedPath(isDryRun: false), faults: [], isReused: true)
+            return Upload(list: list, refusedPath: refusedPath(isDryRun: false), faults: [])
         }
         let records = try records()
         let refusals = try ListRefusals(
@@ -91,8 +90,7 @@ struct ListFile: Sendable {
             }
             try refusals.finish()
             return Upload(
-                list: list, refusedPath: refusals.path, faults: refusals.path == nil ? refusals.faults : [],
-                isReused: false)
+                list: list, refusedPath: refusals.path, faults: refusals.path == nil ? refusals.faults : [])
         } catch {
             if refusals.path == nil { Self.print(refusals.faults) }
             throw error

@@ -25,8 +25,8 @@ struct CredentialStateTests {
         credentials.renewed()
         #expect(credentials.rejectedAsStale(reason: "Expired", generation: 1) == .pause(reason: "Expired"))
         #expect(!credentials.maySend)
-        #expect(credentials.rejectedAsStale(reason: "Expired", generation: 1) == .hold)
-        #expect(credentials.rejected(reason: "Invalid", generation: 1) == .hold)
+        #expect(credentials.rejectedAsStale(reason: "Expired", generation: 1) == .stayPaused)
+        #expect(credentials.rejected(reason: "Invalid", generation: 1) == .stayPaused)
         #expect(credentials.state == .paused(reason: "Expired"))
     }
 
@@ -47,7 +47,7 @@ struct CredentialStateTests {
         var credentials = CredentialState()
         _ = credentials.rejectedAsStale(reason: "Expired", generation: 0)
         #expect(credentials.notRenewed(reason: "clock") == .pause(reason: "clock"))
-        #expect(credentials.notRenewed(reason: "clock") == .hold)
+        #expect(credentials.notRenewed(reason: "clock") == .stayPaused)
     }
 
     @Test func `a renewal by age needs no proof`() {

@@ -131,7 +131,7 @@ import Testing
         _ = try await farm.ready()
         try farm.push([Job(id: "held", tokens: Tokens.make(300))])
         try await Self.eventually(["alert.fired gateway_stalled demo"], in: farm.folder.path)
-        let words = "demo: the gateway, or a proxy, answers every push with ServiceUnavailable"
+        let words = "demo: the gateway, or a proxy, responds to every push with ServiceUnavailable"
         let status = try await farm.run("status")
         #expect(status.status == 1 && status.output.contains(words), "\(status)")
         let job = try await farm.run("job", "held", "--json")
@@ -258,7 +258,7 @@ import Testing
             try farm.scrape().sum("pushfarm_alert_failures_total") == 1
         }
         #expect(await hook.requests.count == 3)
-        #expect(farm.coordinator.error.contains("no answer in time"))
+        #expect(farm.coordinator.error.contains("no response in time"))
         #expect(try await farm.run("resume", "demo").status == 0)
         #expect(try await farm.finished("kept").delivered == 20)
         try await FarmHarness.eventually("the next alert is sent") { await hook.requests.count == 4 }

@@ -120,9 +120,9 @@ extension Mutant {
         Mutant(
             .settle, "suppresses no unregistered tokens",
             "                suppress_token(nn, record, isScreened or guard)", ""),
-        Mutant(.settle, "never pauses for a wrong environment", "bad >= PAUSE * answers", "false"),
-        Mutant(.settle, "never holds a suppression for confirmation", "bad > HOLD * answers", "false"),
-        Mutant(.settle, "holds suppressions forever", "bad < 0.8 * HOLD * answers", "false"),
+        Mutant(.settle, "never pauses for a wrong environment", "bad >= PAUSE * responses", "false"),
+        Mutant(.settle, "never holds a suppression for confirmation", "bad > HOLD * responses", "false"),
+        Mutant(.settle, "holds suppressions forever", "bad < 0.8 * HOLD * responses", "false"),
         Mutant(.settle, "treats a screening as a campaign", "if mark == '' then", "if true then"),
         Mutant(.settle, "lets a screening suppress all", "before >= PAUSE * all", "false"),
         Mutant(.settle, "does not pause a screening with a wrong topic", "topic >= PAUSE * all", "false"),
@@ -134,7 +134,7 @@ extension Mutant {
             .resolveUnconfirmed, "reports no token", "if parts[4] then add_event", "if false then add_event"),
         Mutant(.resolveUnconfirmed, "confirms once only", "call('HSET', guard, 'state', 'confirmed')"),
         Mutant(
-            .settle, "pauses for a wrong environment too early", "answers >= WINDOW and bad >= PAUSE",
+            .settle, "pauses for a wrong environment too early", "responses >= WINDOW and bad >= PAUSE",
             "bad >= PAUSE"
         ),
         Mutant(.settle, "withdraws no suppression", "            redis.pcall('XDEL', list, id)\n", ""),
@@ -150,8 +150,8 @@ extension Mutant {
             .settle, "remembers no invalid token", "            call('RPUSH', P .. 'unproven'",
             "            tostring('RPUSH', P .. 'unproven'"),
         Mutant(
-            .settle, "counts a response twice", "answered = answered + entry.answers",
-            "answered = answered + 2 * entry.answers"),
+            .settle, "counts a response twice", "responded = responded + entry.responses",
+            "responded = responded + 2 * entry.responses"),
         Mutant(.feedback, "lets two hosts read at once", "return { 0, busy } end", "tostring(busy) end"),
         Mutant(.feedback, "reads before it is due", "return { 0, wait } end", "tostring(wait) end"),
         Mutant(.feedback, "ends another host's reading", "if old[1] ~= ARGV[2] then return 0 end", ""),

@@ -51,13 +51,13 @@ struct RunCalendarTests {
         handled: String, running: String?, now: String, start: String?, notices: [String], wakeAt: String
     ) throws {
         let calendar = try Self.calendar("30 5 * * *")
-        let decision = calendar.decision(handled: utc(handled), running: running, now: utc(now))
+        let decision = calendar.decision(handledUntil: utc(handled), running: running, now: utc(now))
         #expect(decision.start?.id == start)
         #expect(decision.notices.map(\.description) == notices)
         #expect(decision.wakeAt == utc(wakeAt))
         // The same time needs no second decision.
-        let second = calendar.decision(handled: decision.handled, running: running, now: utc(now))
-        #expect(second.start == nil && second.notices.isEmpty && second.handled == decision.handled)
+        let second = calendar.decision(handledUntil: decision.handledUntil, running: running, now: utc(now))
+        #expect(second.start == nil && second.notices.isEmpty && second.handledUntil == decision.handledUntil)
     }
 
     /// The expression, the zone, from when to when, and the runs.
@@ -86,10 +86,10 @@ struct RunCalendarTests {
         var (handled, now) = (utc(from), utc(from))
         var started: [String] = []
         while now < utc(to) {
-            let decision = calendar.decision(handled: handled, running: nil, now: now)
+            let decision = calendar.decision(handledUntil: handled, running: nil, now: now)
             if let run = decision.start { started.append(run.id) }
             #expect(decision.notices.isEmpty)
-            handled = decision.handled
+            handled = decision.handledUntil
             now = now.adding(milliseconds: 300_000)
         }
         #expect(started == runs.map { "daily." + $0 })
@@ -109,7 +109,7 @@ struct RunCalendarTests {
             var (started, other) = (Set<String>(), 0)
             while now < utc(day).adding(milliseconds: 3 * 86_400_000) {
                 let running = random.chance(3) ? "x" : nil
-                let decision = calendar.decision(handled: handled, running: running, now: now)
+                let decision = calendar.decision(handledUntil: handled, running: running, now: now)
                 if let run = decision.start {
                     try BrokenInvariant.unless(started.insert(run.id).inserted, "\(run.id) started twice")
                     try BrokenInvariant.unless(
@@ -122,7 +122,7 @@ struct RunCalendarTests {
                     }
                 }
                 (handled, now) = (
-                    decision.handled, now.adding(milliseconds: Int64(random.int(in: 1...1_500_000)))
+                    decision.handledUntil, now.adding(milliseconds: Int64(random.int(in: 1...1_500_000)))
                 )
             }
             var (due, time) = (0, utc(day))

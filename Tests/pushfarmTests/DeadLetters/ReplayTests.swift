@@ -89,12 +89,12 @@ struct ReplayTests {
         for letter in letters { _ = plan.add(letter, of: "demo") }
         let sent = plan.finish()
         #expect(sent.flatMap(\.ids).map(\.description) == ["4-0"])
-        #expect(plan.kept == [.expired: 2, .unknown: 2, .poison: 2])
+        #expect(plan.skipped == [.expired: 2, .unknown: 2, .poison: 2])
         var all = ReplayPlan(now: Self.now)
         (all.hasNewTime, all.takesUnknown, all.takesPoison) = (true, true, true)
         for letter in letters { _ = all.add(letter, of: "demo") }
         let everything = all.finish()
-        #expect(everything.flatMap(\.ids).count == 4 && all.kept.isEmpty)
+        #expect(everything.flatMap(\.ids).count == 4 && all.skipped.isEmpty)
     }
 
     @Test(arguments: [

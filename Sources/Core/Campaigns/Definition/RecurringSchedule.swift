@@ -27,8 +27,8 @@ package struct RecurringSchedule: Sendable {
     }
 
     /// Decides which run starts now, as `RunCalendar` does.
-    package func decision(handled: UTCTime, running: String?, now: UTCTime) -> RunCalendar.Decision {
-        calendar.decision(handled: handled, running: running, now: now)
+    package func decision(handledUntil: UTCTime, running: String?, now: UTCTime) -> RunCalendar.Decision {
+        calendar.decision(handledUntil: handledUntil, running: running, now: now)
     }
 
     /// Whether a run that was due at a time can still start.
@@ -36,7 +36,7 @@ package struct RecurringSchedule: Sendable {
 
     /// When the next run after a time is due; nil only for a zone whose clocks change in a way that no real zone does.
     package func next(after time: UTCTime) -> UTCTime? {
-        calendar.decision(handled: time, running: nil, now: time).wakeAt
+        calendar.decision(handledUntil: time, running: nil, now: time).wakeAt
     }
 
     /// The definition of a run: the campaign's fields without `cron`, with the id of the run. All runs have one series, so that they

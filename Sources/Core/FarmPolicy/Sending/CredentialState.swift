@@ -20,10 +20,10 @@ package struct CredentialState: Hashable, Sendable {
         case resend
         /// Renews the credentials, reconnects, and sends the push again without counting an attempt.
         case renew
-        /// Pauses the app. Later responses that reject the credentials get ``hold``.
+        /// Pauses the app. Later responses that reject the credentials get ``stayPaused``.
         case pause(reason: String)
         /// Returns the push to the queue without counting an attempt, because the app is already paused.
-        case hold
+        case stayPaused
     }
 
     package private(set) var state = State.ok
@@ -34,7 +34,7 @@ package struct CredentialState: Hashable, Sendable {
     /// Handles a response that says that the credentials are out of date.
     package mutating func rejectedAsStale(reason: String, generation sent: Generation) -> Action {
         switch state {
-        case .paused: return .hold
+        case .paused: return .stayPaused
         case _ where sent < generation: return .resend
         case .ok:
             state = .refreshing
@@ -47,7 +47,7 @@ package struct CredentialState: Hashable, Sendable {
     /// Handles a response that rejects the credentials.
     package mutating func rejected(reason: String, generation sent: Generation) -> Action {
         switch state {
-        case .paused: .hold
+        case .paused: .stayPaused
         case _ where sent < generation: .resend
         case .ok, .refreshing, .trial: pause(reason)
         }
@@ -66,7 +66,7 @@ package struct CredentialState: Hashable, Sendable {
 
     /// Handles a failed renewal: pauses the app with `reason`, unless the app is already paused.
     package mutating func notRenewed(reason: String) -> Action {
-        if case .paused = state { return .hold }
+        if case .paused = state { return .stayPaused }
         return pause(reason)
     }
 

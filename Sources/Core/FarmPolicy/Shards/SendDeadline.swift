@@ -39,7 +39,7 @@ package struct HandOver: Sendable {
     package static let retryPause = Duration.seconds(30)
 
     private var since: [Int: Instant] = [:]
-    private var kept: [Int: Instant] = [:]
+    private var keptSince: [Int: Instant] = [:]
 
     package init() {}
 
@@ -55,11 +55,11 @@ package struct HandOver: Sendable {
         let room = isAll ? shards.count : max(0, Self.most - since.count)
         let chosen = shards.filter { shard in
             guard since[shard] == nil else { return false }
-            return isAll || kept[shard].map { $0.duration(to: now) >= Self.retryPause } ?? true
+            return isAll || keptSince[shard].map { $0.duration(to: now) >= Self.retryPause } ?? true
         }.prefix(room)
         for shard in chosen {
             since[shard] = now
-            kept[shard] = nil
+            keptSince[shard] = nil
         }
         return Array(chosen)
     }
@@ -69,7 +69,7 @@ package struct HandOver: Sendable {
         let late = since.filter { $0.value.duration(to: now) >= Self.timeout }.keys.sorted()
         for shard in late {
             since[shard] = nil
-            kept[shard] = now
+            keptSince[shard] = now
         }
         return late
     }
@@ -84,7 +84,7 @@ package struct HandOver: Sendable {
     /// Notes that this host no longer owns the shard.
     package mutating func ended(_ shard: Int) {
         since[shard] = nil
-        kept[shard] = nil
+        keptSince[shard] = nil
     }
 }
 

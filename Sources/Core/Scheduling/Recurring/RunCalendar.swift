@@ -44,7 +44,7 @@ package struct RunCalendar: Hashable, Sendable {
         package let start: RecurringRun?
         package let notices: [RunNotice]
         /// All runs that were due until this time are handled. The caller stores the time for the next decision.
-        package let handled: UTCTime
+        package let handledUntil: UTCTime
         /// When the next run is due; nil only for a zone whose clocks change in a way that no real zone does.
         package let wakeAt: UTCTime?
     }
@@ -73,23 +73,23 @@ package struct RunCalendar: Hashable, Sendable {
 
     /// Decides which run starts now, and which runs never start.
     /// - Parameters:
-    ///   - handled: ``Decision/handled`` of the last decision; before the first decision, the time at which the
+    ///   - handledUntil: ``Decision/handledUntil`` of the last decision; before the first decision, the time at which the
     ///     campaign was created.
     ///   - running: the id of the run that has not finished; nil if there is none.
-    package func decision(handled: UTCTime, running: String?, now: UTCTime) -> Decision {
-        let wakeAt = cron.next(after: max(handled, now), in: zone)
-        guard let last = lastDue(after: handled, upTo: now) else {
-            return Decision(start: nil, notices: [], handled: handled, wakeAt: wakeAt)
+    package func decision(handledUntil: UTCTime, running: String?, now: UTCTime) -> Decision {
+        let wakeAt = cron.next(after: max(handledUntil, now), in: zone)
+        guard let last = lastDue(after: handledUntil, upTo: now) else {
+            return Decision(start: nil, notices: [], handledUntil: handledUntil, wakeAt: wakeAt)
         }
         var notices: [RunNotice] = []
         let run = run(due: last)
         let isOpen = now < run.closes
-        if let missed = missed(after: handled, upTo: isOpen ? last.adding(milliseconds: -1) : last) {
+        if let missed = missed(after: handledUntil, upTo: isOpen ? last.adding(milliseconds: -1) : last) {
             notices.append(missed)
         }
         if isOpen, let running { notices.append(.skipped(run, running: running)) }
         return Decision(
-            start: isOpen && running == nil ? run : nil, notices: notices, handled: last, wakeAt: wakeAt)
+            start: isOpen && running == nil ? run : nil, notices: notices, handledUntil: last, wakeAt: wakeAt)
     }
 
     /// Returns the last time at which a run is due, later than `after` and not later than `now`. Searches at most about

@@ -58,12 +58,10 @@ package struct EndFeedback: Request {
 package struct ReadFeedbackStatus: Request {
     package struct State: Equatable, Sendable {
         /// When the last finished reading began, in Unix milliseconds.
-        package var served: Int64 = 0
+        package var servedUntil: Int64 = 0
         package var isReading = false
         /// When the last complete reading ended, in Unix milliseconds; 0 if there was none.
         package var readAt: Int64 = 0
-        /// When the last reading ended, complete or failed, in Unix milliseconds; 0 if there was none.
-        package var endedAt: Int64 = 0
         /// When the next reading is due, in Unix milliseconds; 0 if none is planned.
         package var due: Int64 = 0
         /// The number of tuples in the last reading.
@@ -86,8 +84,8 @@ package struct ReadFeedbackStatus: Request {
         let fields = ReplyFields(pairs: value)
         if fields.isEmpty { return nil }
         return State(
-            served: fields.moment("served"), isReading: fields.text("reader") != nil,
-            readAt: fields.moment("read_at"), endedAt: fields.moment("ended_at"), due: fields.moment("due"),
+            servedUntil: fields.moment("served"), isReading: fields.text("reader") != nil,
+            readAt: fields.moment("read_at"), due: fields.moment("due"),
             tuples: fields.number("tuples"), total: fields.number("total"),
             failures: fields.number("failures"), error: fields.text("error") ?? "")
     }

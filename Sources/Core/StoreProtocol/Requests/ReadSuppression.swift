@@ -5,7 +5,7 @@ package import RedisProtocol
 package struct ReadSuppressionEnds: Request {
     package struct Reply: Sendable {
         /// How often the guard withdrew records.
-        package let revocations: Int
+        package let takenBack: Int
         /// Whether new suppressions wait for confirmation.
         package let holdsUnconfirmed: Bool
         /// The id of each list's last record, in the order of the shards; nil if the list never had a record.
@@ -23,10 +23,10 @@ package struct ReadSuppressionEnds: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         guard let parts = value.array, parts.count >= 2, let first = parts.first,
-            let revocations = first.text.map({ Int(foreign: $0) }) ?? 0
+            let takenBack = first.text.map({ Int(foreign: $0) }) ?? 0
         else { throw .unexpectedReply("\(Self.self)") }
         return Reply(
-            revocations: revocations, holdsUnconfirmed: parts[1].text != nil,
+            takenBack: takenBack, holdsUnconfirmed: parts[1].text != nil,
             ends: parts.dropFirst(2).map { $0.bytes.map { EntryID($0) } })
     }
 }

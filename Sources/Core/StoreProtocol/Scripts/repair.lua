@@ -18,7 +18,7 @@
 -- jobs: the same, but only for the named job records and the job records of jobs in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
-local function number(shard) return string.format('%02d', shard) end
+local function shard_name(shard) return string.format('%02d', shard) end
 
 -- Removes an id from all lists except the list `but`, which keeps the id once. Returns how often the id was removed.
 local function take_out(id, but)
@@ -30,7 +30,7 @@ local function take_out(id, but)
         gone = gone + n
     end
     for shard = 0, shards - 1 do
-        for _, list in ipairs({ 'ready:', 'bulk:', 'in_flight:' }) do from(list .. number(shard)) end
+        for _, list in ipairs({ 'ready:', 'bulk:', 'in_flight:' }) do from(list .. shard_name(shard)) end
     end
     from('paused')
     if but ~= 'delayed' then gone = gone + call('ZREM', P .. 'delayed', id) end

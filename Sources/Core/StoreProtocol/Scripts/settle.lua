@@ -29,7 +29,7 @@
 --
 -- The guard counts how many of the last thousand responses report bad tokens. If an app uses the wrong environment, almost all of
 -- its responses report bad tokens. From `pause` percent on, the app is paused, and the bad tokens are not suppressed and get no
--- event. The suppressions from the last thousand responses are withdrawn. Then the counter `taken_back` grows, so that workers
+-- event. The suppressions from the last thousand responses are taken back. Then the counter `taken_back` grows, so that workers
 -- that missed the pause notice the withdrawal. Above `hold` percent the app continues, but its bad tokens, including those of the
 -- last thousand responses, go to `unconfirmed` instead of the lists. The tokens stay in `unconfirmed` until an operator confirms
 -- them, or until the share of bad tokens is below four fifths of `hold` percent; then `resolve_unconfirmed.lua` applies them. A
@@ -119,7 +119,7 @@ local function check_entry(at, words)
         hasRetries = true
     end
     local plain, screened = (ARGV[at] or ''):match('^(%d+)/?(%d*)$')
-    entry.answers, entry.screened = read_count(plain or ARGV[at]), tonumber(screened) or 0
+    entry.responses, entry.screened = read_count(plain or ARGV[at]), tonumber(screened) or 0
     local dead = read_count(ARGV[at + 1])
     at = at + 2
     for _ = 1, dead do
@@ -258,14 +258,14 @@ end
 local hasDead = next(lists) ~= nil
 local guard_counts, paused = check_key('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
 local state = guard_counts[3] or ''
-local answers = check_digits(P .. 'guard', 'answers', guard_counts[1])
+local responses = check_digits(P .. 'guard', 'answers', guard_counts[1])
 -- Returns the number of bad responses that `text` contains; nil if this is not a number, or is more than `all` responses. The
 -- caller replaces nil by 0, so that the app is not paused.
 local function share_of(all, text)
     local n = tonumber(text or '0')
     if n and n >= 0 and n <= all + 1 then return n end
 end
-local bad = share_of(answers, guard_counts[2])
+local bad = share_of(responses, guard_counts[2])
 if not bad then
     resets[#resets + 1] = { P .. 'guard', 'bad', guard_counts[2] }
     bad = 0
@@ -299,17 +299,17 @@ local function shift_window(all, before, more, found)
 end
 
 local function update_guard(more, found)
-    if more == 0 or paused or found == 0 and bad == 0 and answers >= WINDOW then return end
-    answers, bad = shift_window(answers, bad, more, found)
-    is_tripped = answers >= WINDOW and bad >= PAUSE * answers
+    if more == 0 or paused or found == 0 and bad == 0 and responses >= WINDOW then return end
+    responses, bad = shift_window(responses, bad, more, found)
+    is_tripped = responses >= WINDOW and bad >= PAUSE * responses
     if is_tripped then return end
-    local was, isHigh = state, answers >= WINDOW and bad > HOLD * answers
+    local was, isHigh = state, responses >= WINDOW and bad > HOLD * responses
     if isHigh and (was == '' or was == 'release') then
         state, begins_holding = 'held', true
-    elseif bad < 0.8 * HOLD * answers and was ~= '' then
+    elseif bad < 0.8 * HOLD * responses and was ~= '' then
         state = was == 'confirmed' and '' or 'release'
     end
-    call('HSET', P .. 'guard', 'answers', string.format('%d', answers), 'bad', string.format('%.3f', bad), 'state', state)
+    call('HSET', P .. 'guard', 'answers', string.format('%d', responses), 'bad', string.format('%.3f', bad), 'state', state)
     if was == 'held' and state ~= 'held' then call('HDEL', P .. 'suppression', 'holding') end
 end
 
@@ -321,7 +321,7 @@ local function update_screening_guard(more, found, wrong)
     all, before = shift_window(all, before, more, found)
     screen_holds = all >= WINDOW and before >= PAUSE * all
     if all >= WINDOW and topic >= PAUSE * all and not paused then
-        pause_app(string.format('screening: DeviceTokenNotForTopic in %d of the last %d answers; most likely the topic is wrong',
+        pause_app(string.format('screening: DeviceTokenNotForTopic in %d of the last %d responses; most likely the topic is wrong',
             math.ceil(topic), all), '', stamp)
         all, before, topic = 0, 0, 0
     end
@@ -354,8 +354,8 @@ local function keep_unconfirmed(nn, record, at)
     call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
 end
 
--- Suppresses a token. If the guard may have to withdraw the record later, the record's id goes to `unproven`. Records of a
--- screening or a campaign are never withdrawn, so their ids do not go to `unproven`.
+-- Suppresses a token. If the guard may have to take back the record later, the record's id goes to `unproven`. Records of a
+-- screening or a campaign are never taken back, so their ids do not go to `unproven`.
 local last, unproven = {}, {}
 local function suppress_token(nn, record, is_final)
     last[nn] = suppress(nn, record, most)
@@ -366,7 +366,7 @@ local function suppress_token(nn, record, is_final)
     end
 end
 
--- Reports the tokens of the first records in `unproven`, before these records leave the list: the guard can no longer withdraw
+-- Reports the tokens of the first records in `unproven`, before these records leave the list: the guard can no longer take back
 -- them. `stop` is the index of the last record.
 local function report_proven(stop)
     if redis.pcall('EXISTS', P .. 'registry') ~= 1 then return end
@@ -378,11 +378,11 @@ local function report_proven(stop)
 end
 
 -- Withdraws the suppressions of the last thousand responses. Calls f(NN, record) for each suppression.
-local function withdraw(f)
+local function take_back(f)
     for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
         local nn, id = place:match('^(%d+) (.+)$')
         if nn then
-            -- If the list has the wrong type or the id is invalid, there is no record to withdraw.
+            -- If the list has the wrong type or the id is invalid, there is no record to take back.
             local list = P .. 'suppressed:' .. nn
             local found = f and redis.pcall('XRANGE', list, id, id)
             if found and not found.err and found[1] then f(nn, found[1][2][2]) end
@@ -395,11 +395,11 @@ end
 
 local function apply_guard()
     if is_tripped then
-        withdraw()
+        take_back()
         call('DEL', P .. 'guard', UNCONFIRMED)
         call('HDEL', P .. 'suppression', 'holding')
-        pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment',
-            math.ceil(bad), answers), '', stamp)
+        pause_app(string.format('bad tokens: %d of the last %d responses; most likely they are of the other environment',
+            math.ceil(bad), responses), '', stamp)
     else
         for k = 1, #unproven, 1000 do
             call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
@@ -468,7 +468,7 @@ local function keep_entry(id, at)
     add_event('data.unreadable', stamp, 'entry', id, 'reason', ARGV[at] .. loss, 'pushes', ARGV[at + 1])
 end
 
-local settled, answered, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0
+local settled, responded, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0
 for k = 1, nentries do
     local entry = entries[k]
     acks[k] = entry.id
@@ -478,7 +478,7 @@ for k = 1, nentries do
         if entry.guard then
             entry.guard.found = entry.guard.found + entry.bad
         else
-            answered = answered + entry.answers
+            responded = responded + entry.responses
             found = found + entry.bad
         end
         screened, screen_bad = screened + entry.screened, screen_bad + entry.screenBad
@@ -487,11 +487,11 @@ for k = 1, nentries do
         add_jobs(ARGV[entry.at], -1)
     end
 end
-update_guard(answered, found)
+update_guard(responded, found)
 for id, guard in pairs(campaign_guards) do update_campaign_guard(id, guard) end
 update_screening_guard(screened, screen_bad, screen_topic)
 if begins_holding then
-    withdraw(keep_unconfirmed)
+    take_back(keep_unconfirmed)
     call('HSET', P .. 'suppression', 'holding', '1')
 end
 for _, entry in ipairs(settled) do
@@ -584,5 +584,5 @@ if #retried > 0 and has_cancels() then
     count_cancelled()
 end
 
-if is_tripped then return { #settled, finished, math.floor(bad), answers } end
+if is_tripped then return { #settled, finished, math.floor(bad), responses } end
 return { #settled, finished }

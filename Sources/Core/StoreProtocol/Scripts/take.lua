@@ -36,13 +36,13 @@ local function has_room() return n < most and (n == 0 or sum < bytes) and reply[
 
 -- Reads the next jobs of a list. Small jobs are read several at a time, so the script may read up to 7 jobs that do not fit into
 -- the reply.
-local SMALL, CHUNK, PAUSE = 8192, 8, 100
-local chunk = 1
-local function pace(size) chunk = size < SMALL and math.min(2 * chunk, CHUNK) or 1 end
+local SMALL, MOST_AT_ONCE, PAUSE = 8192, 8, 100
+local at_once = 1
+local function adapt_read_count(size) at_once = size < SMALL and math.min(2 * at_once, MOST_AT_ONCE) or 1 end
 local function read(list, at)
-    local jobs, size = call('LRANGE', list, at, at + math.min(chunk, most - n) - 1), 0
+    local jobs, size = call('LRANGE', list, at, at + math.min(at_once, most - n) - 1), 0
     for _, job in ipairs(jobs) do size = size + #job end
-    pace(size)
+    adapt_read_count(size)
     return jobs
 end
 
@@ -89,9 +89,9 @@ local function move_small()
     moved, passed = {}, 0
 end
 
-chunk = 1
+at_once = 1
 while has_room() do
-    if chunk > 1 then
+    if at_once > 1 then
         local jobs = read(inbox, passed)
         if #jobs == 0 then break end
         for _, job in ipairs(jobs) do
@@ -114,7 +114,7 @@ while has_room() do
         else
             give(job)
         end
-        pace(#job)
+        adapt_read_count(#job)
     end
 end
 move_small()

@@ -49,8 +49,9 @@ if op == 'forget' then
     return call('HDEL', admission, 'configured', unpack(names)) > 0 and 1 or 0
 end
 
--- Writes an event for producers when the app becomes full, and when it stops being full.
-local function fill(was, reason)
+-- Stores why the app is full; an empty reason: it is not. Writes an event for producers when the app becomes full, and when it
+-- stops being full.
+local function set_full(was, reason)
     if reason == was then return 0 end
     if reason == '' then call('HDEL', admission, 'full', 'full_since') else call('HSET', admission, 'full', reason) end
     if (reason == '') == (was == '') then return 0 end
@@ -69,10 +70,10 @@ if op == 'admission' then
     if (old[1] or '') == wanted then return 0 end
     if wanted == '' then
         call('HDEL', admission, 'admission', 'admission_by', 'admission_since')
-        if was == 'operator' then fill(was, '') end
+        if was == 'operator' then set_full(was, '') end
     else
         call('HSET', admission, 'admission', wanted, 'admission_by', ARGV[3], 'admission_since', t)
-        fill(was, wanted == 'closed' and 'operator' or '')
+        set_full(was, wanted == 'closed' and 'operator' or '')
     end
     return 1
 end
@@ -128,4 +129,4 @@ local is_trickle = ARGV[3] == '1' or reason == 'memory'
 if is_trickle and not old[2] then call('HSET', admission, 'trickle', '1') end
 if old[2] and not is_trickle then call('HDEL', admission, 'trickle') end
 if old[4] then reason = old[4] == 'closed' and 'operator' or '' end
-return { reason, fill(was, reason), open, jobs, batches }
+return { reason, set_full(was, reason), open, jobs, batches }

@@ -35,7 +35,7 @@ import POSIX
     {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-            guard head.count < 8192 else { throw .proxyRefused("an endless answer") }
+            guard head.count < 8192 else { throw .proxyRefused("an endless response") }
             var byte: UInt8 = 0
             let count = read(descriptor, &byte, 1)
             if count == 1 {

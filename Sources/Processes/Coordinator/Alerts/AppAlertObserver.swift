@@ -102,7 +102,7 @@ import StoreProtocol
     private func gatewayStalled(_ heartbeats: [WorkerNotice.Heartbeat.App]) -> Observation {
         if let trouble = heartbeats.lazy.map(\.trouble).first(where: { !$0.isEmpty }) {
             return .bad(
-                level: 1, text: "\(name): the gateway, or a proxy, answers every push with \(trouble)")
+                level: 1, text: "\(name): the gateway, or a proxy, responds to every push with \(trouble)")
         }
         return heartbeats.contains(where: \.isStalled)
             ? .bad(level: 1, text: "\(name): the gateway connects, but responds to no push") : .good

@@ -135,7 +135,7 @@ import StoreProtocol
             await pause(why)
         case .resend where !isRenewing: sendAgain()
         case .resend: break
-        case .hold: notifyWorkers(.pause(app: name))
+        case .stayPaused: notifyWorkers(.pause(app: name))
         }
     }
 

@@ -39,7 +39,7 @@ import StoreProtocol
     func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
         var inFlight: [ShardQuarantine.Shard] = []
         // After the lifetime of a lease without a reply from Redis, this host no longer owns the shards, so it need not
-        // know the answer.
+        // know the result.
         let deadline = ContinuousClock.now + SendDeadline.lease
         for portion in Self.portions(owned) {
             let request = ReadInFlightShards(worker: worker, shards: portion.map(\.number))

@@ -16,7 +16,7 @@ import Leasing
     init(_ context: HostContext) { self.context = context }
 
     /// The time until which workers may start pushes, by the clock that the host's processes share.
-    var end: UInt64 { rounds.clock.end }
+    var end: UInt64 { rounds.sendDeadline.end }
 
     /// The number of leases that were lost or have expired since the start.
     var lost: Int { context.apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }

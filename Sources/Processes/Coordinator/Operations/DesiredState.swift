@@ -49,7 +49,7 @@ import StoreProtocol
     }
 
     private func followScale(_ stored: String?) {
-        guard stored != scale, !context.exclusive.isUnderWay else { return }
+        guard stored != scale, !context.operationLock.isUnderWay else { return }
         scale = stored
         let desired = stored.flatMap { DesiredWorkers($0) }
         if stored != nil, desired == nil {

@@ -11,7 +11,7 @@ import FarmPolicy
         let workers = try parse(text)
         let before = context.scaling.isAuto ? "auto, \(size) now" : "\(size)"
         if isDry { return "would go from \(before) to \(workers.text)" }
-        return try await context.exclusive.run("scale") { () async throws(OperationRefusal) in
+        return try await context.operationLock.run("scale") { () async throws(OperationRefusal) in
             let isStored = await context.desired.setScale(text == "default" ? nil : workers.text)
             let note = isStored ? "" : "; not stored, because Redis is unreachable: repeat it later"
             context.scaling.set(workers)

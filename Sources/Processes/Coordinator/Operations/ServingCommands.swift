@@ -115,7 +115,7 @@ import FarmPolicy
         let newOwners = newOwners
         if isDry { return "would give all shards to \(newOwners)" }
         if lifecycle.isDrained, !context.apps.haveLeases { return "drained already" }
-        return try await context.exclusive.run("drain") { () async throws(OperationRefusal) in
+        return try await context.operationLock.run("drain") { () async throws(OperationRefusal) in
             context.participation.becomeDrained()
             let isEmpty = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
                 operation.progress("\(context.apps.ownedShards) shards to go")
@@ -136,7 +136,7 @@ import FarmPolicy
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: drain the host, or scale up first")
         }
-        return try await context.exclusive.run("drain of worker \(index)") {
+        return try await context.operationLock.run("drain of worker \(index)") {
             () async throws(OperationRefusal) in
             try await context.shards.drain(index)
             return "worker \(index) is empty; resume, restart or scale wakes it"

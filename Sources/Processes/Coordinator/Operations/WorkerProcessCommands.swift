@@ -18,7 +18,7 @@ import EventLoop
             return
                 "would restart \(chosen.map { "worker \($0.index) (\($0.child.pid))" }.joined(separator: ", "))"
         }
-        return try await context.exclusive.run("restart") { () async throws(OperationRefusal) in
+        return try await context.operationLock.run("restart") { () async throws(OperationRefusal) in
             if slot == nil { context.fleet.intake?.child.replace(within: .seconds(5)) }
             for (number, slot) in chosen.enumerated() {
                 guard isRolling else {
@@ -73,7 +73,7 @@ import EventLoop
                 "worker \(index) is the only one that serves: stop the host, or scale up first")
         }
         if isDry { return "worker \(index) would end" }
-        return try await context.exclusive.run("stop of worker \(index)") {
+        return try await context.operationLock.run("stop of worker \(index)") {
             () async throws(OperationRefusal) in
             try await context.shards.drain(index)
             await slot.child.stop(within: .seconds(20))

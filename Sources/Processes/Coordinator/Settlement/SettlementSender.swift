@@ -73,7 +73,7 @@ import StoreProtocol
     private func guardPaused(_ pause: Settle.GuardPause) {
         context.log.error(
             "app paused: too many invalid tokens, probably of the other environment; these tokens are not suppressed",
-            metadata: ["bad": "\(pause.bad)", "answers": "\(pause.responses)"])
+            metadata: ["bad": "\(pause.bad)", "responses": "\(pause.responses)"])
         context.paused()
     }
 

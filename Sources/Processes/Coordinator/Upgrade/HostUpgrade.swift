@@ -25,7 +25,7 @@ import Supervision
         if let refusalReason { throw OperationRefusal(refusalReason) }
         let program = try installedProgram()
         if isDry { return "would start \(program), and hand \(context.apps.ownedShards) shards over to it" }
-        return try await context.exclusive.run("upgrade") { () async throws(OperationRefusal) in
+        return try await context.operationLock.run("upgrade") { () async throws(OperationRefusal) in
             guard let lock, lifecycle.phase == .serving else {
                 throw OperationRefusal("the coordinator is starting or stopping")
             }

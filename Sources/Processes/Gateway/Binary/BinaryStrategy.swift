@@ -15,15 +15,15 @@ import Transport
     }
 
     func connect(
-        _ stream: ByteStream, by plan: GatewaySettings, in pool: ConnectionPool,
+        _ stream: ByteStream, by gatewaySettings: GatewaySettings, in pool: ConnectionPool,
         for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
         // The dial may have begun because another connection was expected to end. If that connection is still open, the
         // new connection would exceed the limit.
         guard pool.connections.count(where: { !$0.isRetired }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
-            over: stream, settings: settings, profile: profile, generation: plan.generation,
-            timeout: plan.requestTimeout, listener: listener)
+            over: stream, settings: settings, profile: profile, generation: gatewaySettings.generation,
+            timeout: gatewaySettings.requestTimeout, listener: listener)
         if !pool.connections.isEmpty, reserved.map({ $0.isRetired }) ?? true { reserved = connection }
         return connection
     }

@@ -92,7 +92,7 @@ final class PushExchange<Service: StreamService> {
     ) -> Bool {
         guard room > 0 else { return false }
         let request = service.request(head, token: token, id: id, bodyCount: payload.count)
-        let slot = open.add(ticket, credentials: generation, sentAt: clock.read(now))
+        let slot = open.add(ticket, generation: generation, sentAt: clock.read(now))
         guard case .opened(let number) = session.submit(request, body: payload, tag: UInt32(slot)) else {
             open.remove(slot)
             return false
@@ -170,7 +170,7 @@ final class PushExchange<Service: StreamService> {
             if hasLeft(number) {
                 streams.endedWithoutResponse()
                 let ticket = open.abandon(slot)
-                events.append(.completed(ticket, .unknown(cause: "no answer within the deadline")))
+                events.append(.completed(ticket, .unknown(cause: "no response within the deadline")))
             }
             session.reset(number)
         }
@@ -181,7 +181,7 @@ final class PushExchange<Service: StreamService> {
         switch pings.act(at: now) {
         case .wait: break
         case .ping: session.ping(1)
-        case .dead: finish("no answer to PING")
+        case .dead: finish("no response to PING")
         }
     }
 
@@ -266,7 +266,7 @@ final class PushExchange<Service: StreamService> {
             streams.credentialsAccepted()
             return close(slot, .delivered)
         }
-        let rejection = service.rejection(response, generation: open.credentials(of: slot))
+        let rejection = service.rejection(response, generation: open.generation(of: slot))
         streams.rejected(rejection.verdict)
         close(slot, .rejected(rejection))
     }

@@ -17,7 +17,7 @@ struct PushesInFlight: ~Copyable {
     private struct Entry {
         let ticket: PushTicket
         /// The generation of the credentials that the push was sent with.
-        let credentials: UInt32
+        let generation: UInt32
         let sentAt: UInt32
         var stream: Int32 = 0
         /// The slots of the next older and the next newer push in the list.
@@ -40,8 +40,8 @@ struct PushesInFlight: ~Copyable {
     init(timeout: UInt32) { self.timeout = Int(timeout) }
 
     /// Gives a push a slot. Pushes must be added in the order in which they are sent.
-    mutating func add(_ ticket: PushTicket, credentials: UInt32, sentAt: UInt32) -> Int {
-        let entry = Entry(ticket: ticket, credentials: credentials, sentAt: sentAt, older: newest)
+    mutating func add(_ ticket: PushTicket, generation: UInt32, sentAt: UInt32) -> Int {
+        let entry = Entry(ticket: ticket, generation: generation, sentAt: sentAt, older: newest)
         let slot = free.popLast() ?? entries.count
         if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
         if newest == Self.none { oldest = Int32(slot) } else { entries[Int(newest)].newer = Int32(slot) }
@@ -52,7 +52,7 @@ struct PushesInFlight: ~Copyable {
 
     func sentAt(of slot: Int) -> UInt32 { entries[slot].sentAt }
 
-    func credentials(of slot: Int) -> UInt32 { entries[slot].credentials }
+    func generation(of slot: Int) -> UInt32 { entries[slot].generation }
 
     func stream(of slot: Int) -> Int32 { entries[slot].stream }
 

@@ -19,12 +19,14 @@ import Transport
     init(_ makeConnection: @escaping MakeConnection) { self.makeConnection = makeConnection }
 
     func connect(
-        _ stream: ByteStream, by plan: GatewaySettings, in pool: ConnectionPool,
+        _ stream: ByteStream, by gatewaySettings: GatewaySettings, in pool: ConnectionPool,
         for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
         let settings = StreamSettings(
-            authority: plan.authority, providerToken: plan.providerToken, generation: plan.generation,
-            requestTimeout: plan.requestTimeout, streams: plan.maxStreams, keepAlive: plan.keepAlive)
+            authority: gatewaySettings.authority, providerToken: gatewaySettings.providerToken,
+            generation: gatewaySettings.generation,
+            requestTimeout: gatewaySettings.requestTimeout, streams: gatewaySettings.maxStreams,
+            keepAlive: gatewaySettings.keepAlive)
         let connection = makeConnection(stream, settings, listener)
         if lacksExtra(in: pool), live(in: pool) > 0 { extra = connection }
         return connection

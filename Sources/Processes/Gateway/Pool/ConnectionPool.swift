@@ -20,7 +20,7 @@ import Transport
     /// The number of HTTP/2 connections to keep while there are pushes to send. The number of connections to a binary
     /// gateway depends on the pushes that wait for a connection.
     private var wanted = 1
-    /// The maximum number of connections; applies even if the plan allows more connections.
+    /// The maximum number of connections; applies even if the settings allow more connections.
     package var most = Int.max
     /// Whether pushes of both lanes are sent. If true, one more HTTP/2 connection is kept for high priority.
     package var isMixed = false {
@@ -29,7 +29,7 @@ import Transport
             setWanted(wanted)
         }
     }
-    private var plan: GatewaySettings?
+    private var gatewaySettings: GatewaySettings?
     private var strategy: (any ConnectionStrategy)?
     private weak var owner: (any Owner)?
     private lazy var schedule = DialSchedule { [unowned self] in owner?.dialPauseEnded() }
@@ -73,23 +73,23 @@ import Transport
         return best
     }
 
-    // MARK: Following the plan
+    // MARK: Applying settings
 
-    /// Uses `plan` for connections that are opened from now on, and retires connections of an older plan.
-    package func apply(_ plan: GatewaySettings?) {
-        self.plan = plan
-        strategy = plan?.wire.makeStrategy()
+    /// Uses the gateway settings for connections that are opened from now on, and retires connections of older settings.
+    package func apply(_ gatewaySettings: GatewaySettings?) {
+        self.gatewaySettings = gatewaySettings
+        strategy = gatewaySettings?.wire.makeStrategy()
         _ = strategy?.setMixed(isMixed)
-        wanted = plan?.connections ?? 1
+        wanted = gatewaySettings?.connections ?? 1
         dialler.dropAll()
-        schedule.apply(plan, outdated: connections)
+        schedule.apply(gatewaySettings, outdated: connections)
         retireAll()
     }
 
     /// Uses this provider token on all present and future connections.
     package func renew(_ token: [UInt8], generation: UInt32) {
-        plan?.providerToken = token
-        plan?.generation = generation
+        gatewaySettings?.providerToken = token
+        gatewaySettings?.generation = generation
         for connection in connections { connection.renew(token, generation: generation) }
     }
 
@@ -112,7 +112,7 @@ import Transport
 
     /// Closes every connection at once.
     package func closeAll() {
-        (plan, strategy) = (nil, nil)
+        (gatewaySettings, strategy) = (nil, nil)
         dialler.dropAll()
         for connection in connections { connection.close() }
     }
@@ -199,7 +199,7 @@ import Transport
     var hasFailed: Bool { schedule.hasFailed }
 
     /// The maximum number of connections allowed now.
-    var allowed: Int { min(most, plan?.connections ?? 0) }
+    var allowed: Int { min(most, gatewaySettings?.connections ?? 0) }
 
     /// The shortest duration of the last successful dials; nil if no dial has succeeded yet.
     var fastestDial: Duration? { dialler.fastest }
@@ -230,28 +230,29 @@ import Transport
     ///   send or check out a different number of pushes.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
-        guard let plan else { return false }
+        guard let gatewaySettings else { return false }
         schedule.endPauseIfServed(by: connections)
         let most = min(allowed, wanted + (lacksExtra ? 1 : 0))
         let isProven = connections.contains { $0.isProven }
         let atOnce =
             schedule.isTroubled(connections)
-            ? 1 : plan.wire.dialsAtOnce.map { isProven ? $0 : 1 } ?? plan.connections
+            ? 1 : gatewaySettings.wire.dialsAtOnce.map { isProven ? $0 : 1 } ?? gatewaySettings.connections
         var remaining = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - live.count) - dialling)
         var hasChanged = false
         while remaining > 0, !schedule.isPausing, dialling < atOnce {
             guard schedule.takeDial(at: .now) else { return hasChanged || schedule.isLongPause }
             (remaining, hasChanged) = (remaining - 1, true)
-            dialler.dial(plan) { [self] in dialEnded($0, by: plan) }
+            dialler.dial(gatewaySettings) { [self] in dialEnded($0, by: gatewaySettings) }
         }
         return hasChanged
     }
 
-    private func dialEnded(_ result: Result<ByteStream, TransportError>, by plan: GatewaySettings) {
+    private func dialEnded(_ result: Result<ByteStream, TransportError>, by gatewaySettings: GatewaySettings)
+    {
         switch result {
         case .success(let stream):
             guard let owner else { return stream.close() }
-            adopt(stream, by: plan, for: owner)
+            adopt(stream, by: gatewaySettings, for: owner)
         case .failure(let error):
             var refused = false
             if case .tls(.alert) = error { refused = true }
@@ -259,13 +260,14 @@ import Transport
         }
     }
 
-    private func adopt(_ stream: ByteStream, by plan: GatewaySettings, for owner: any Owner) {
-        if let chosen = stream.applicationProtocol, chosen != plan.wire.applicationProtocol {
+    private func adopt(_ stream: ByteStream, by gatewaySettings: GatewaySettings, for owner: any Owner) {
+        if let chosen = stream.applicationProtocol, chosen != gatewaySettings.wire.applicationProtocol {
             stream.close()
-            let wanted = plan.wire.applicationProtocol ?? "none"
+            let wanted = gatewaySettings.wire.applicationProtocol ?? "none"
             return dialFailed("the gateway chose the protocol \(chosen), not \(wanted)", refusedByPeer: false)
         }
-        guard let strategy, let connection = strategy.connect(stream, by: plan, in: self, for: owner)
+        guard let strategy,
+            let connection = strategy.connect(stream, by: gatewaySettings, in: self, for: owner)
         else { return stream.close() }
         connections.append(connection)
         schedule.recordOpened(connection)

@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import Transport
 
-/// Opens and uses a pool's connections over one protocol. Each plan gets its own strategy.
+/// Opens and uses a pool's connections over one protocol. Each `GatewaySettings` gets its own strategy.
 ///
 /// The pool calls the strategy once per batch or turn, never per push.
 @Loop protocol ConnectionStrategy: AnyObject {
@@ -10,7 +10,7 @@ import Transport
     ///
     /// - Returns: the connection; nil if the pool already has enough connections.
     func connect(
-        _ stream: ByteStream, by plan: GatewaySettings, in pool: ConnectionPool,
+        _ stream: ByteStream, by gatewaySettings: GatewaySettings, in pool: ConnectionPool,
         for listener: any GatewayListener
     ) -> (any GatewayConnection)?
     /// Notes that a connection was added to the pool.

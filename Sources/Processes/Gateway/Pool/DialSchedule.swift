@@ -28,8 +28,8 @@ import FarmPolicy
     private var useless: Set<ObjectIdentifier> = []
     /// Connections that were opened since the last failed dial.
     private var madeSinceFailure: Set<ObjectIdentifier> = []
-    /// Connections of older plans that are not closed yet. If such a connection ends, the end is not counted, because
-    /// it proves nothing about the present plan.
+    /// Connections of older settings that are not closed yet. If such a connection ends, the end is not counted, because
+    /// it proves nothing about the present settings.
     private var outdated: Set<ObjectIdentifier> = []
 
     /// - Parameter pauseEnded: called when a delay of dials is over.
@@ -51,17 +51,17 @@ import FarmPolicy
         }
     }
 
-    /// Starts again with the dial rate and the delays of a new plan. `connections` are the connections of older plans.
-    func apply(_ plan: GatewaySettings?, outdated connections: [any GatewayConnection]) {
-        if let plan {
+    /// Starts again with the dial rate and the delays of new settings. `connections` are the connections of older settings.
+    func apply(_ gatewaySettings: GatewaySettings?, outdated connections: [any GatewayConnection]) {
+        if let gatewaySettings {
             rate.change(
-                connections: plan.connections, life: plan.wire.shortestLife,
-                perMinute: plan.wire.dialsPerMinute)
+                connections: gatewaySettings.connections, life: gatewaySettings.wire.shortestLife,
+                perMinute: gatewaySettings.wire.dialsPerMinute)
         }
         madeSinceFailure = []
         outdated.formUnion(connections.map { ObjectIdentifier($0) })
         (refusalsInARow, uselessInARow) = (0, 0)
-        let dial = plan?.dial ?? DialSettings()
+        let dial = gatewaySettings?.dial ?? DialSettings()
         backOff = BackOff(first: dial.firstPause, longest: dial.longestPause, jitter: dial.jitter)
         endPause()
     }

@@ -16,7 +16,7 @@ import Transport
     /// The shortest duration of the last successful dials; nil if no dial has succeeded yet.
     var fastest: Duration? { times.min() }
 
-    /// Forgets the dials in progress and the durations of earlier dials, because the plan has changed.
+    /// Forgets the dials in progress and the durations of earlier dials, because the settings have changed.
     func dropAll() {
         epoch += 1
         inProgress = 0
@@ -25,12 +25,13 @@ import Transport
 
     /// Dials in a new task, and calls `ended` with the result if the dial was not dropped before.
     func dial(
-        _ plan: GatewaySettings, then ended: @escaping @Loop (Result<ByteStream, TransportError>) -> Void
+        _ gatewaySettings: GatewaySettings,
+        then ended: @escaping @Loop (Result<ByteStream, TransportError>) -> Void
     ) {
         inProgress += 1
         let epoch = epoch
         Loop.task {
-            let result = await self.connect(plan)
+            let result = await self.connect(gatewaySettings)
             guard epoch == self.epoch else {
                 if case .success(let stream) = result { stream.close() }
                 return
@@ -40,11 +41,12 @@ import Transport
         }
     }
 
-    private func connect(_ plan: GatewaySettings) async -> Result<ByteStream, TransportError> {
+    private func connect(_ gatewaySettings: GatewaySettings) async -> Result<ByteStream, TransportError> {
         begun += 1
         let dial = Dial(
-            .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,
-            firstAddress: plan.firstAddress + begun, timeout: plan.dial.timeout)
+            .tcp(host: gatewaySettings.host, port: gatewaySettings.port), tls: gatewaySettings.tls,
+            serverName: gatewaySettings.host, proxy: gatewaySettings.proxy,
+            firstAddress: gatewaySettings.firstAddress + begun, timeout: gatewaySettings.dial.timeout)
         let (start, epoch) = (ContinuousClock.now, epoch)
         do {
             let stream = try await dial.connect()

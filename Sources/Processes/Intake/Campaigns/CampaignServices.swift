@@ -80,8 +80,8 @@ import StoreProtocol
     /// process crashes, only one call or job can be the cause.
     func working<Value>(_ work: () -> Value) async -> Value {
         let turn = "campaigns of \(setup.name)"
-        await context.turn.begin(turn)
-        defer { context.turn.end(turn) }
+        await context.isolation.begin(turn)
+        defer { context.isolation.end(turn) }
         return work()
     }
 }

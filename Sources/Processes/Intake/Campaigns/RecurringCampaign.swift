@@ -78,9 +78,9 @@ import StoreProtocol
             return .zero
         }
         let decision = runs.decision(
-            handled: UTCTime(milliseconds: handled), running: try await runningRun(), now: now)
+            handledUntil: UTCTime(milliseconds: handled), running: try await runningRun(), now: now)
         for notice in decision.notices { try await write(notice) }
-        if decision.handled.milliseconds != handled { try await note(decision) }
+        if decision.handledUntil.milliseconds != handled { try await note(decision) }
         guard decision.start == nil else { return .zero }
         guard let wake = decision.wakeAt else { return Self.longestWait }
         return min(CampaignStart.wait(until: wake, from: now), Self.longestWait)
@@ -116,7 +116,7 @@ import StoreProtocol
     /// Stores up to which time runs are handled, and the run that starts.
     private func note(_ decision: RunCalendar.Decision) async throws(StoreError) {
         var fields: [ChangeCampaign.Field] = [
-            (CampaignRecord.Field.handledUntil.rawValue, "\(decision.handled.milliseconds)")
+            (CampaignRecord.Field.handledUntil.rawValue, "\(decision.handledUntil.milliseconds)")
         ]
         if let run = decision.start {
             fields += [

@@ -136,12 +136,12 @@ extension DeviceStep {
     private func working<Reply>(
         _ call: @Loop () async throws(StoreError) -> Reply
     ) async throws(StoreError) -> Reply {
-        let (turns, turn) = (intake.context.turn, "devices of \(intake.name)")
-        await turns.begin(turn)
-        defer { turns.end(turn) }
+        let (isolation, turn) = (intake.context.isolation, "devices of \(intake.name)")
+        await isolation.begin(turn)
+        defer { isolation.end(turn) }
         intake.writer.onWait = { isWaiting in
-            guard isWaiting else { return await turns.begin(turn) }
-            turns.end(turn)
+            guard isWaiting else { return await isolation.begin(turn) }
+            isolation.end(turn)
             await forgetTries()
         }
         do throws(StoreError) { return try await call() } catch {

@@ -37,9 +37,9 @@ import StoreProtocol
         // Campaigns change the counters of the budget, too. They also take the turn of the budget before the other turn.
         if hasBudget { guard await lookups.budget.begin() else { return } }
         defer { if hasBudget { lookups.budget.end() } }
-        let (turns, turn) = (lookups.context.turn, "recipients of \(lookups.app)")
-        await turns.begin(turn)
-        defer { turns.end(turn) }
+        let (isolation, turn) = (lookups.context.isolation, "recipients of \(lookups.app)")
+        await isolation.begin(turn)
+        defer { isolation.end(turn) }
         let registry = try await retrying { () throws(StoreError) in
             try await RegistryReader.open(app: lookups.app, connection: lookups.registry)
         }
@@ -178,13 +178,13 @@ extension LookupStep {
     private func retrying<Value: Sendable>(
         _ read: @Loop () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let (turns, turn) = (lookups.context.turn, "recipients of \(lookups.app)")
+        let (isolation, turn) = (lookups.context.isolation, "recipients of \(lookups.app)")
         let retry = OutageRetry("the registry's Redis", log: lookups.log)
         defer { lookups.isWaitingForRegistry = false }
         do throws(StoreError) {
             return try await retry.perform(read) { isWaiting in
-                guard isWaiting else { return await turns.begin(turn) }
-                turns.end(turn)
+                guard isWaiting else { return await isolation.begin(turn) }
+                isolation.end(turn)
                 lookups.isWaitingForRegistry = true
                 await forgetTries()
             }

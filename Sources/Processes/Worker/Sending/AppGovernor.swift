@@ -16,7 +16,7 @@ import Logging
     /// Called before each decision.
     private let observe: @Loop () -> Observation
 
-    private var planned = GovernorSettings()
+    private var configured = GovernorSettings()
     private var settings = GovernorSettings()
     private var governor = Governor(GovernorSettings())
     private var meter = LoadMeter(at: .now)
@@ -54,10 +54,10 @@ import Logging
         (self.wake, self.observe) = (wake, observe)
     }
 
-    /// Applies the plan that the pool uses now. A governor whose settings are unchanged keeps its measurements.
-    func apply(_ plan: GatewaySettings, limits: RateLimits) {
-        if plan.governor != planned {
-            planned = plan.governor
+    /// Applies the gateway settings that the pool uses now. A governor whose settings are unchanged keeps its measurements.
+    func apply(_ gatewaySettings: GatewaySettings, limits: RateLimits) {
+        if gatewaySettings.governor != configured {
+            configured = gatewaySettings.governor
             settings = bounded
             governor = Governor(settings)
         }
@@ -82,7 +82,7 @@ import Logging
     }
 
     private var bounded: GovernorSettings {
-        var settings = planned
+        var settings = configured
         settings.maxConnections = min(settings.maxConnections, share.connections ?? .max)
         settings.minConnections = min(settings.minConnections, settings.maxConnections)
         return settings

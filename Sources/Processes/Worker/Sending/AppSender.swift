@@ -98,21 +98,22 @@ import StoreProtocol
     }
 
     func apply(
-        _ plan: GatewaySettings?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
+        _ gatewaySettings: GatewaySettings?, topic: String, environment: String = "",
+        limits: RateLimits = RateLimits(),
         budget: FarmBudget = FarmBudget(), shards: Int = 1
     ) {
         self.shards.apply(budget, shards: shards)
         governor.apply(self.shards.share)
         suppression.apply(
-            topic: topic, environment: environment, generation: plan?.generation ?? generation)
+            topic: topic, environment: environment, generation: gatewaySettings?.generation ?? generation)
         self.topic = topic
-        if let plan {
-            generation = plan.generation
-            longestRetryAfter = plan.longestRetryAfter
-            suppression.use(oneTopic: plan.wire.hasOneTopic)
+        if let gatewaySettings {
+            generation = gatewaySettings.generation
+            longestRetryAfter = gatewaySettings.longestRetryAfter
+            suppression.use(oneTopic: gatewaySettings.wire.hasOneTopic)
         }
-        pool.apply(plan)
-        if let plan { governor.apply(plan, limits: limits) }
+        pool.apply(gatewaySettings)
+        if let gatewaySettings { governor.apply(gatewaySettings, limits: limits) }
         if suspension == .undecided { suspension = nil }
         schedule()
     }

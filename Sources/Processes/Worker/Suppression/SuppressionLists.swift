@@ -69,7 +69,7 @@ import StoreProtocol
     private var due: [Int] = []
     private var readings = 0
     /// How often suppressions had been revoked at the last check; nil before the first check.
-    private var revocations: Int?
+    private var takenBack: Int?
     /// Whether Redis holds new suppressions until they are confirmed.
     private(set) var holdsUnconfirmed = false
     private var isReadingEnds = false
@@ -160,8 +160,8 @@ import StoreProtocol
         case .failure(let error): failed(asked.map(\.value), error)
         case .success(let reply):
             holdsUnconfirmed = reply.holdsUnconfirmed
-            if reply.revocations != revocations {
-                revocations = reply.revocations
+            if reply.takenBack != takenBack {
+                takenBack = reply.takenBack
                 for list in lists.values { list.startOver() }
             }
             for ((shard, list), end) in zip(asked, reply.ends) where lists[shard] === list {

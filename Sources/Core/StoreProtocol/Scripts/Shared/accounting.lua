@@ -52,12 +52,13 @@ local function count_shard(nn)
     end
 end
 
--- The positions of a results entry are in flight until the entry is settled.
-local function skip(entry, at, n, extra)
+-- Returns the offset after n texts, each with its length before it and `extra` bytes after it.
+local function skip_texts(entry, at, n, extra)
     for _ = 1, n do at = at + 1 + entry:byte(at) + extra end
     return at
 end
 
+-- The positions of a results entry are in flight until the entry is settled.
 local function entry_items(entry, sums)
     local at = 2
     if entry:byte(1) ~= 1 then error('a format of another version') end
@@ -68,23 +69,23 @@ local function entry_items(entry, sums)
         if kind == 'D' then
             local all
             all, at = struct.unpack('>B', entry, at)
-            if all == 1 then at = skip(entry, at, n, 0) end
+            if all == 1 then at = skip_texts(entry, at, n, 0) end
             if all == 2 then at = at + 8 * n end
         elseif kind == 'F' then
-            at = skip(entry, at, 2, 0) + 3
-            if entry:byte(at - 1) == 2 then at = skip(entry, at, 1, 0) end
-            at = skip(entry, at + 2, n, 8)
+            at = skip_texts(entry, at, 2, 0) + 3
+            if entry:byte(at - 1) == 2 then at = skip_texts(entry, at, 1, 0) end
+            at = skip_texts(entry, at + 2, n, 8)
         elseif kind == 'E' then
-            at = skip(entry, at, 1, 0)
-            at = skip(entry, at + 1, n, 0)
+            at = skip_texts(entry, at, 1, 0)
+            at = skip_texts(entry, at + 1, n, 0)
         elseif kind == 'R' then
-            at = skip(entry, at + 3, 1, 0)
+            at = skip_texts(entry, at + 3, 1, 0)
             local length
             length, at = struct.unpack('>I4', entry, at + 4)
             at = at + length
         elseif kind == 'L' then
             local length
-            at = skip(entry, at + 2, 1, 0)
+            at = skip_texts(entry, at + 2, 1, 0)
             length, at = struct.unpack('>I4', entry, at)
             at = at + length
         else
