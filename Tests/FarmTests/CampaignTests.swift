@@ -252,6 +252,11 @@ import Testing
         let rows = shown.output.replacing(" ", with: "").replacing("\n", with: "")
         #expect(rows.contains(#"{"name":"1","sent":600,"done":400,"#), "\(shown.output)")
         #expect(rows.contains(#"{"name":"3","sent":200,"done":0,"#))
+        let spans = record.times.spans
+        #expect(spans.reduce(0) { $0 + $1.sent } == record.counts.total(.accepted))
+        #expect(spans.reduce(0) { $0 + $1.done } == 400)
+        let times = try await farm.run("campaigns", "show", "c", "--by", "time")
+        #expect(times.output.contains("TIME") && times.output.contains("66.7 %"), "\(times.output)")
         let zones = try await farm.run("campaigns", "show", "c", "--by", "zone", "--json")
         #expect(zones.output.replacing(" ", with: "").contains(#""name":"(other)","sent":600,"done":400"#))
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Campaigns
 import EventLoop
+import FarmLogging
 import RedisClient
 import Registry
 import Scheduling
@@ -11,7 +12,7 @@ import StoreProtocol
 struct CampaignBreakdown: Sendable {
     /// By what the devices are divided.
     enum Dimension: String, ExpressibleByArgument, CaseIterable, Sendable {
-        case zone, platform, model, os, lang, tag, network, reachability, cohort, round
+        case zone, platform, model, os, lang, tag, network, reachability, cohort, round, time
 
         /// The attribute of stored devices; nil for a division that the campaign itself makes.
         fileprivate var attribute: SegmentTerm.Attribute? { SegmentTerm.Attribute(rawValue: rawValue) }
@@ -21,15 +22,35 @@ struct CampaignBreakdown: Sendable {
         let name: String
         /// The devices that a round has handled: accepted, capped, excluded or unsendable.
         var sent: Int
-        /// Those of ``sent`` that have reported that they are done.
+        /// Those of ``sent`` that have reported that they are done. By time: the devices that reported it then.
         var done: Int
+        /// The share of ``done`` in ``sent``, 0...1. By time: the share of the audience that is done by then.
+        let share: Double
 
-        /// The share of ``done`` in ``sent``, 0...1.
-        var share: Double { sent > 0 ? Double(done) / Double(sent) : 0 }
+        /// - Parameter share: nil: the share of `done` in `sent`.
+        init(name: String, sent: Int, done: Int, share: Double? = nil) {
+            (self.name, self.sent, self.done) = (name, sent, done)
+            self.share = share ?? (sent > 0 ? min(1, Double(done) / Double(sent)) : 0)
+        }
     }
 
     let dimension: Dimension
     let rows: [Row]
+
+    init(dimension: Dimension, rows: [Row]) { (self.dimension, self.rows) = (dimension, rows) }
+
+    /// Divides the pushes and the done devices by time.
+    init(times: CampaignTimes, audience: Int) {
+        var done = 0
+        let rows = times.joined(to: Self.mostRows).map { span in
+            done = done.adding(saturating: span.done)
+            return Row(
+                name: "\(Timestamp(milliseconds: span.start.multiplied(saturating: 1000)))", sent: span.sent,
+                done: span.done,
+                share: audience > 0 ? min(1, Double(done) / Double(audience)) : 0)
+        }
+        self.init(dimension: .time, rows: rows)
+    }
 
     /// The maximum number of rows of the table.
     private static let mostRows = 40
@@ -80,6 +101,9 @@ struct CampaignBreakdown: Sendable {
         by dimension: CampaignBreakdown.Dimension
     ) async throws(CommandFailure) -> CampaignBreakdown {
         let record = stored.record
+        if dimension == .time {
+            return CampaignBreakdown(times: record.times, audience: record.counts[.audience, 1])
+        }
         let cohorts = dimension == .cohort ? try cohortCells() : nil
         if dimension.attribute != nil, record.definition.contains("\"list\"".utf8),
             case .list = try definition().audience

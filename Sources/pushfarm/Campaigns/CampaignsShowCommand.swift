@@ -13,6 +13,8 @@ struct CampaignsShowCommand: FarmCommand {
 
             For variants, the table shows the devices, the rewards, the mean reward with
             its 95 % interval, and the share in the next step.
+            By time, SENT counts pushes, and SHARE is the share of the audience that is
+            done by then.
             UNREACHABLE counts the devices of sent background pushes that report that such
             pushes may not reach them. If the registry cannot be read, it is unknown.
 
@@ -27,7 +29,7 @@ struct CampaignsShowCommand: FarmCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Divides sent and done devices by zone, platform, model, os, lang, tag, network, reachability, cohort or round.",
+            "Divides sent and done devices by zone, platform, model, os, lang, tag, network, reachability, cohort, round or time.",
             valueName: "what"))
     var by: CampaignBreakdown.Dimension?
 

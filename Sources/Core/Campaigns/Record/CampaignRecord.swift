@@ -62,6 +62,7 @@ package struct CampaignRecord: Equatable, Sendable {
     /// The number of stages that operators released with `resume`.
     package let released: Int
     package let counts: CampaignCounts
+    package let times: CampaignTimes
     /// The devices that reported that they are done.
     package let done: Int
     /// The devices whose first reward was counted.
@@ -103,8 +104,8 @@ package struct CampaignRecord: Equatable, Sendable {
             $0 > 0 && $0.isFinite ? $0 : nil
         }
         released = number(.released)
-        counts = CampaignCounts(
-            fields: fields.lazy.map { ($0.key, String(decoding: $0.value, as: UTF8.self)) })
+        let texts = fields.lazy.map { ($0.key, String(decoding: $0.value, as: UTF8.self)) }
+        (counts, times) = (CampaignCounts(fields: texts), CampaignTimes(fields: texts))
         (done, rewarded) = (number(.done), number(.rewarded))
         resultsSeries = text(.resultsSeries)
         skipsExplore = number(.skipsExplore) > 0

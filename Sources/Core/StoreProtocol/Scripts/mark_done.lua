@@ -11,5 +11,8 @@ if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED 
 local campaign = campaign_key(ARGV[2])
 if call('EXISTS', campaign) == 0 then return -1 end
 local marked = mark_devices(campaign, 1, function() end)
-if marked > 0 then increment(campaign, 'done', marked) end
+if marked > 0 then
+    increment(campaign, 'done', marked)
+    count_in_time(campaign, 'done_at', marked, now())
+end
 return marked

@@ -70,10 +70,11 @@ local pushes = 0
 for k = 1, batches do pushes = pushes + tonumber(ARGV[i + 5 * k - 2]) end
 if pushes > 0 then
     increment(campaign, 'accepted', pushes)
+    count_in_time(campaign, 'sent_at', pushes, t)
     increment(job_record, 'accepted', pushes)
     increment(job_record, 'submitted', pushes)
 end
-for _, other in ipairs(others) do store_merged(other) end
+for _, other in ipairs(others) do store_merged(other, t) end
 local first, wakes = add_new_batches(i, batches, t, false)
 call('HSET', campaign, 'step', step, 'did', name)
 if state ~= '' then end_campaign(id, state, ARGV[7], stamp, keep) end

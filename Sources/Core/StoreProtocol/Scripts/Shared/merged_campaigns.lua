@@ -25,7 +25,7 @@ end
 
 -- Stores the fields of a merged campaign, adds its counts, and raises its step. If Redis loses this change, the campaign has an
 -- earlier step, so a step that was prepared with the lost bits is refused.
-local function store_merged(other)
+local function store_merged(other, t)
     local key, i = campaign_key(other.id), other.first
     call('HSET', key, 'step', other.step + 1)
     for _ = 1, other.fields do
@@ -34,6 +34,7 @@ local function store_merged(other)
     end
     for _ = 1, other.counts do
         increment(key, ARGV[i], ARGV[i + 1])
+        if ARGV[i]:find('^merged:') then count_in_time(key, 'sent_at', ARGV[i + 1], t) end
         i = i + 2
     end
 end
