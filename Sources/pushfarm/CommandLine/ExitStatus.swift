@@ -30,8 +30,9 @@ enum ExitStatus: Int32 {
         default:
             // The parser also throws help and version texts as errors.
             let isOrderly = Pushfarm.exitCode(for: error).isSuccess
-            let text = Self.withoutDistantName(
+            var text = Self.withoutDistantName(
                 CommandOverview.withReference(Pushfarm.fullMessage(for: error)))
+            if !isOrderly { text = UnknownOption.named(in: text, Array(CommandLine.arguments.dropFirst())) }
             if !text.isEmpty {
                 Terminal.write(text + "\n", to: isOrderly ? Terminal.standardOutput : Terminal.standardError)
             }
