@@ -136,12 +136,18 @@ import Testing
         try await eventually("the look-up of users waits for the registry") {
             farm.coordinator.error.contains("waiting for the registry's Redis")
         }
+        try await eventually("the alert fires", within: .seconds(60)) {
+            try farm.events("alert.fired").contains { $0["alert"] == "registry_unreachable" }
+        }
         let background = #""push_type":"background","payload":{"aps":{"content-available":1}}"#
         try farm.push(#"{"id":"background","tokens":["\#(tokens[0])"],\#(background)}"#)
         #expect(try await farm.finished("background").delivered == 1)
         other.process.signal(SIGCONT)
         let chat = try await farm.finished("chat")
         #expect(try await farm.finished("segment").delivered >= 20)
+        try await eventually("the alert clears", within: .seconds(60)) {
+            try farm.events("alert.cleared").contains { $0["alert"] == "registry_unreachable" }
+        }
         #expect(chat.delivered >= 3 && chat.delivered + 3 * chat.unknownRecipients == 6, "\(chat)")
         try await finished()
         let fsck = try await farm.run("debug", "fsck", "--config", farm.configurationFile())

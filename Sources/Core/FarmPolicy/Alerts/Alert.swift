@@ -23,6 +23,8 @@ package struct Alert: Hashable, Sendable {
         case campaignPaused = "campaign_paused"
         /// The remaining pushes of a campaign do not fit into its window at the present rate.
         case campaignLate = "campaign_late"
+        /// The Redis with the app's stored devices does not reply, so all work that needs stored devices waits.
+        case registryUnreachable = "registry_unreachable"
 
         /// How long the condition must be absent before the alert clears.
         package var clearsAfter: Duration {
@@ -30,7 +32,8 @@ package struct Alert: Hashable, Sendable {
             case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens,
                 .campaignPaused:
                 .zero
-            case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled, .campaignLate: .seconds(10)
+            case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled, .campaignLate, .registryUnreachable:
+                .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }
         }

@@ -37,7 +37,7 @@ import FarmPolicy
             let observer = AppAlertObserver(app: app, settings: context.configuration.alerts)
             let found = observer.observe(
                 context.backlog.readings[app.name], heartbeats: context.fleet.heartbeats(of: app.name),
-                campaigns: context.fleet.intakeNumbers(of: app.name)?.campaigns, at: now)
+                intake: context.fleet.intakeNumbers(of: app.name), at: now)
             for (kind, observation) in found { observations[Alert(kind, .app(app.name))] = observation }
         }
         observeWorkers(now, &observations)

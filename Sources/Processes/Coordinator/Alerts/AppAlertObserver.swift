@@ -16,10 +16,10 @@ import StoreProtocol
 
     /// - Parameters:
     ///   - heartbeats: the app's numbers in each worker's last heartbeat.
-    ///   - campaigns: the numbers of the app's campaigns in the intake's last heartbeat.
+    ///   - intake: the app's numbers in the intake's last heartbeat.
     func observe(
         _ reading: BacklogMonitor.Reading?, heartbeats: [WorkerNotice.Heartbeat.App],
-        campaigns: IntakeNotice.Heartbeat.CampaignNumbers?, at now: ContinuousClock.Instant
+        intake: IntakeNotice.Heartbeat.App?, at now: ContinuousClock.Instant
     ) -> [Alert.Kind: Observation] {
         [
             .appPaused: paused,
@@ -29,7 +29,8 @@ import StoreProtocol
             .unreadable: reading?.faults.map(unreadable) ?? .unclear,
             .badTokens: reading?.guarded.map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
             .campaignPaused: reading?.stoppedCampaigns.map(campaignPaused) ?? .unclear,
-            .campaignLate: campaigns.map(campaignLate) ?? .unclear,
+            .campaignLate: intake.map { campaignLate($0.campaigns) } ?? .unclear,
+            .registryUnreachable: intake.map { registryUnreachable($0.devices, at: now) } ?? .unclear,
             .errorShare: errorShare(at: now),
             .gatewayStalled: gatewayStalled(heartbeats),
             .credentialExpiring: Self.expiry(of: app, now: WallClock.seconds),
@@ -89,6 +90,19 @@ import StoreProtocol
             text:
                 "\(name): campaign \(campaigns.firstLate.prefix(64)) is late: \(campaigns.shortfall)\(others)"
         )
+    }
+
+    private func registryUnreachable(
+        _ devices: IntakeNotice.Heartbeat.Devices, at now: ContinuousClock.Instant
+    ) -> Observation {
+        // An outage of the farm's own Redis has other alerts.
+        let isDown = app.configuration.registry != nil && !devices.isRegistryUp
+        guard app.registryOutage.note(isDown, at: now) else { return isDown ? .unclear : .good }
+        return .bad(
+            level: 1,
+            text:
+                "\(name): the Redis with the stored devices does not reply; campaigns, device inputs and jobs with users or "
+                + "devices wait")
     }
 
     private func errorShare(at now: ContinuousClock.Instant) -> Observation {

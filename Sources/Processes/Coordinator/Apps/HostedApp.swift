@@ -29,6 +29,8 @@ import StoreProtocol
     /// Whether the warning about a budget that is too small was logged.
     private var isBeyondBudget = false
     var errorShare = ErrorShare()
+    /// Whether the app's registry does not reply. A short time without a connection, as after a start, is no outage.
+    var registryOutage = LastingCondition(limit: .seconds(10))
     private(set) lazy var reclaim = BatchReclaim(context, leases) { [weak self] in self?.onShardsChanged() }
 
     init(_ configuration: AppConfiguration, shares: HostShares, _ shared: SharedAppContext) {
