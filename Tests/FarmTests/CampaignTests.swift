@@ -172,6 +172,20 @@ import Testing
         #expect(try farm.redis.client().run("HGET", "{pushfarm:demo:r00}:meta", "next").integer == places)
     }
 
+    @Test func `a producer can cancel a campaign before the intake has it`() async throws {
+        let farm = try await Self.farm(tokens: Array(Self.tokens.prefix(20)))
+        let client = try farm.redis.client()
+        // In a transaction, the intake cannot take the campaign before the request.
+        try client.run("MULTI")
+        try client.run(
+            "RPUSH", "{pushfarm:demo}:campaigns", Self.definition("c", #""segment":"all","rate":1"#))
+        try client.run("FCALL", "pushfarm_cancel", "1", "pushfarm:demo", "c")
+        let replies = try client.run("EXEC").array ?? []
+        #expect(replies.last?.array?.map { $0.text } == ["OK", nil, "expected"], "\(replies)")
+        #expect(try await farm.finishedCampaign("c").state == .cancelled)
+        #expect(try await farm.finished("c").delivered < 20)
+    }
+
     @Test func `a paused campaign waits, and a cancelled campaign adds no more pushes`() async throws {
         let farm = try await Self.farm()
         try farm.push(campaign: Self.definition("c", #""segment":"all","rate":500"#))

@@ -58,6 +58,15 @@ import Testing
         #expect(try fixture.redis.run("HEXISTS", "{pushfarm:demo}:cancels", "later").integer == 1)
     }
 
+    @Test(arguments: ["taken", "lookups", "campaigns", "campaigns_taken"])
+    func `a job or campaign without a job record may be cancelled while inputs wait`(list: String) throws {
+        try updateAdmission()
+        try fixture.redis.run("RPUSH", "{pushfarm:demo}:\(list)", "input")
+        #expect(try cancel("later") == ["OK", "0", "expected"])
+        try updateAdmission()
+        #expect(try fixture.redis.run("HEXISTS", "{pushfarm:demo}:cancels", "later").integer == 1)
+    }
+
     @Test func `a finished job and an unknown name change nothing`() throws {
         #expect(try cancel("a")[0] == "BUSY")
         try updateAdmission()

@@ -135,7 +135,7 @@ struct RunCalendarTests {
 
     @Test func `many missed runs are counted up to a limit`() throws {
         let decision = try Self.calendar("* * * * *", minutes: 1).decision(
-            handled: utc("2020-01-01"), running: nil, now: utc("2026-11-26T05:30:30Z"))
+            handledUntil: utc("2020-01-01"), running: nil, now: utc("2026-11-26T05:30:30Z"))
         #expect(decision.start?.id == "daily.2026-11-26T0530")
         #expect(
             decision.notices.map(\.description)

@@ -27,11 +27,12 @@ local function cancel(keys, args)
     local state = redis.call('HGET', prefix .. 'job:' .. job, 'state')
     if state == 'finished' then return { 'OK', 0, state } end
     if not state then
-        -- If the Redis user may not read `taken`, the job may be in this list, so the function does not refuse the id.
-        local taken = redis.pcall('LLEN', prefix .. 'taken')
-        if redis.call('LLEN', inbox) == 0 and taken == 0 then
-            return { 'REFUSED', 0, 'unknown job "' .. plain(job) .. '"' }
+        local may_wait = redis.call('LLEN', inbox) > 0
+        for _, list in ipairs({ 'taken', 'lookups', 'campaigns', 'campaigns_taken' }) do
+            -- If the Redis user may not read a list, the job may be in this list, so the function does not refuse the id.
+            may_wait = may_wait or redis.pcall('LLEN', prefix .. list) ~= 0
         end
+        if not may_wait then return { 'REFUSED', 0, 'unknown job "' .. plain(job) .. '"' } end
     end
     local requests = prefix .. 'cancel_requests'
     if redis.call('LLEN', requests) >= MOST_REQUESTS then

@@ -33,12 +33,17 @@ local function add_pause(key, name, what, entry, t)
     return { 1, what, '' }
 end
 
+-- The lists, beside the inbox, with jobs and campaigns that have no job record yet.
+local BEFORE_RECORD = { 'taken', 'lookups', 'campaigns', 'campaigns_taken' }
+
 -- Returns the state of a job: open, finished, expected (no job record, but jobs wait for the intake) or unknown. The second
 -- returned value is false if the job has no record.
 local function find_job(job, inbox)
     local state = call('HGET', P .. 'job:' .. job, 'state')
-    local is_expected = not state and call('LLEN', inbox) + call('LLEN', P .. 'taken') > 0
-    return state or (is_expected and 'expected' or 'unknown'), state
+    if state then return state, state end
+    local waiting = call('LLEN', inbox)
+    for _, list in ipairs(BEFORE_RECORD) do waiting = waiting + call('LLEN', P .. list) end
+    return waiting > 0 and 'expected' or 'unknown', state
 end
 
 -- Marks a job as cancelled from the time `due` on, unless it is unknown or finished. The job's record is kept for `keep` seconds
