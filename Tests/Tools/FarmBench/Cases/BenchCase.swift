@@ -23,7 +23,7 @@ package enum BenchCases {
     package static let all: [any BenchCase] = [
         Throughput.worker, Throughput.farm, Throughput.singles, Throughput.payloads, Throughput.values,
         IdleLatency(), UrgentLatency(), SlowGateway.connections, Memory(), SlowGateway.workers,
-        StoredDevices(), RegistrationStorm(),
+        StoredDevices(), RegistrationStorm(), FarGateway(),
     ]
 
     /// - Parameter keys: the keys of the wanted cases. An empty list means all cases.
