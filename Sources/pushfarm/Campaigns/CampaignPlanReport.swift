@@ -12,8 +12,8 @@ struct CampaignPlanReport {
     let zones: CampaignZones
     /// The requests that each device sends to the publisher's API after a push.
     let requests: Int
-    /// Why the campaign would learn little about its variants.
-    var warnings: [LearningWarning] = []
+    /// Why the campaign would learn little about its variants, or why some pushes may not be possible.
+    var warnings: [String] = []
     /// The merge group; nil for a campaign that is not merged.
     var merge: CampaignMergeReport?
 
@@ -190,7 +190,7 @@ struct CampaignPlanReport {
             "quiet_now": .whole(outcome.limited?.quiet), "quiet_zones": .counts(plan.quietZones),
             "delayed_zones": .counts(plan.delayedZones), "unreachable": .whole(outcome.unreachable),
             "stop_at": .decimal(campaign.limits.stopShare), "rounds": .counts(plan.rounds),
-            "merge": merge?.json ?? .null, "warnings": .strings(warnings.map(\.description)),
+            "merge": merge?.json ?? .null, "warnings": .strings(warnings),
             "rows": .array(
                 plan.rows.map { row in
                     .object([

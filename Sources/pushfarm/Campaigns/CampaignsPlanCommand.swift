@@ -1,6 +1,8 @@
 import ArgumentParser
 import Campaigns
 import EventLoop
+import FarmConfiguration
+import PushModel
 import Scheduling
 import Variants
 
@@ -64,13 +66,35 @@ struct CampaignsPlanCommand: ParsableCommand, Sendable {
         let chosen = try await CampaignSource.find(source, file, app: app, zones, client)
         let outcome = try await CampaignPlanner(client: client, app: chosen.app, zones: zones).plan(
             chosen.campaign, rate: chosen.rate)
-        let warnings = try await warnings(chosen.campaign, outcome.plan, chosen.app, client)
+        var warnings = try await warnings(chosen.campaign, outcome.plan, chosen.app, client).map(
+            \.description)
+        warnings += try await sizeWarning(chosen.campaign, chosen.app, client).map { [$0] } ?? []
         let report = CampaignPlanReport(
             app: chosen.app, campaign: chosen.campaign, outcome: outcome, zones: zones, requests: requests,
             warnings: warnings,
             merge: try await client.mergeReport(
                 of: chosen.campaign, id: chosen.id ?? chosen.campaign.id, chosen.app, zones))
         console.show(report.json, report.text(console.style))
+    }
+
+    /// Returns why devices with the longest values would get no push.
+    @Loop private func sizeWarning(
+        _ campaign: Campaign, _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> String? {
+        var longest = GreatestPush.storedValues
+        if case .list(let name) = campaign.audience {
+            longest = try await ListStore(client: client, app: app).list(name).columns.map {
+                ($0.name, $0.longest)
+            }
+        }
+        let settings = client.configuration.app(named: app)
+        let rules = CampaignJob.Rules(
+            app: app, topic: settings?.topic ?? "com.example.unknown",
+            limits: settings?.jobLimits ?? JobLimits(),
+            now: WallClock.seconds)
+        return GreatestPush.fault(in: campaign, longest: longest, rules: rules).map {
+            "with the longest values, a device would get no push: \($0)"
+        }
     }
 
     /// Returns why the campaign would learn little about its variants.

@@ -44,7 +44,7 @@ struct ListPageTests {
         Self.store(builder.takeAll(), in: &pages)
         #expect(builder.rows == 3_000 && builder.duplicates == 429)
         #expect(builder.listGroups == Self.zones.map { UploadedList.Group(zone: $0, rows: 1_000) })
-        #expect(builder.listColumns == [UploadedList.Column(name: "n", rows: 3_000)])
+        #expect(builder.listColumns == [UploadedList.Column(name: "n", rows: 3_000, longest: 4)])
         #expect(pages.count == 3 * 4)
         let read = pages.mapValues { ListPage(bytes: $0).rows }
         for number in 0..<3_000 {

@@ -9,7 +9,7 @@ struct UploadedListTests {
         groups: [
             UploadedList.Group(zone: "Asia/Tokyo", rows: 70_000), UploadedList.Group(zone: nil, rows: 3),
             UploadedList.Group(zone: "UTC", rows: 65_536),
-        ], columns: [UploadedList.Column(name: "name", rows: 12)], duplicates: 4, refused: 2)
+        ], columns: [UploadedList.Column(name: "name", rows: 12, longest: 40)], duplicates: 4, refused: 2)
 
     @Test func `a list is read as it was written`() throws {
         #expect(UploadedList(name: "fans", json: Self.list.json) == Self.list)

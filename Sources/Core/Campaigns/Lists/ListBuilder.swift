@@ -18,7 +18,7 @@ package struct ListBuilder: Sendable {
     private var groups: [Group] = []
     private var numbers: [String?: Int] = [:]
     private var tokens: Set<UInt64> = []
-    private var columns: [String: Int] = [:]
+    private var columns: [String: (rows: Int, longest: Int)] = [:]
     private var finished: [ListPiece] = []
     /// The rows that were left out, because an earlier row has the same token.
     package private(set) var duplicates = 0
@@ -46,8 +46,10 @@ package struct ListBuilder: Sendable {
         }
         let number = try number(of: parsed.zone)
         tokens.insert(hash)
-        for name in parsed.names where columns.count < UploadedList.mostColumns || columns[name] != nil {
-            columns[name, default: 0] += 1
+        for (name, size) in zip(parsed.names, parsed.sizes)
+        where columns.count < UploadedList.mostColumns || columns[name] != nil {
+            let column = columns[name] ?? (0, 0)
+            columns[name] = (column.rows + 1, max(column.longest, size))
         }
         rows += 1
         let before = groups[number].open.count
@@ -101,8 +103,9 @@ package struct ListBuilder: Sendable {
         groups.map { UploadedList.Group(zone: $0.zone, rows: $0.rows) }
     }
 
-    /// The names of values so far, and the number of rows with each value.
+    /// The names of values so far, with the number of rows and the longest value of each.
     package var listColumns: [UploadedList.Column] {
-        columns.map { UploadedList.Column(name: $0.key, rows: $0.value) }.sorted { $0.name < $1.name }
+        columns.map { UploadedList.Column(name: $0.key, rows: $0.value.rows, longest: $0.value.longest) }
+            .sorted { $0.name < $1.name }
     }
 }

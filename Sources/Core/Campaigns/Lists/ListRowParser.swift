@@ -8,6 +8,8 @@ package struct ParsedListRow: Equatable, Sendable {
     package let zone: String?
     /// The names of the row's values.
     package let names: [String]
+    /// The sizes of the values, in bytes of JSON without quotes.
+    package let sizes: [Int]
     package let row: ListRow
 }
 
@@ -50,6 +52,7 @@ package struct ListRowParser {
         var texts: [String: String] = [:]
         var values = JSONText()
         var names: [String] = []
+        var sizes: [Int] = []
     }
 
     /// Parses one row.
@@ -78,7 +81,8 @@ package struct ListRowParser {
                 "", "the row has \(push.bytes.count) bytes as JSON; at most \(ListRow.mostBytes) are allowed")
         }
         return ParsedListRow(
-            token: token, zone: zone, names: parts.names, row: ListRow(lang: lang, push: push.bytes))
+            token: token, zone: zone, names: parts.names, sizes: parts.sizes,
+            row: ListRow(lang: lang, push: push.bytes))
     }
 
     private func parts(of json: [UInt8]) throws(ListRowError) -> Parts {
@@ -141,6 +145,7 @@ package struct ListRowParser {
             return ListRowError("", "has more than \(Self.mostValues) values")
         }
         parts.names.append(name)
+        parts.sizes.append(kind == .string ? value.count - 2 : value.count)
         parts.values.member(name, json: value)
         return nil
     }

@@ -25,8 +25,12 @@ package struct UploadedList: Equatable, Sendable {
         package let name: String
         /// The number of rows with a value of this name.
         package let rows: Int
+        /// The size of the longest of these values, in bytes of JSON without quotes; 0 if it is unknown.
+        package let longest: Int
 
-        package init(name: String, rows: Int) { (self.name, self.rows) = (name, rows) }
+        package init(name: String, rows: Int, longest: Int = 0) {
+            (self.name, self.rows, self.longest) = (name, rows, longest)
+        }
     }
 
     /// The maximum number of lists of an app.
@@ -102,6 +106,7 @@ extension UploadedList {
                     text.object { text in
                         text.member("name", column.name)
                         text.member("rows", column.rows)
+                        text.member("longest", column.longest)
                     }
                 }
             }
@@ -125,7 +130,10 @@ extension UploadedList {
         }
         for element in tree["columns"]?.elements.prefix(Self.mostColumns) ?? [] {
             guard let name = element["name"]?.text else { continue }
-            columns.append(Column(name: name, rows: Int(clamping: number("rows", of: element))))
+            columns.append(
+                Column(
+                    name: name, rows: Int(clamping: number("rows", of: element)),
+                    longest: Int(clamping: number("longest", of: element))))
         }
         self.init(
             name: name, version: version, state: state, by: tree["by"]?.text ?? "",
