@@ -153,7 +153,7 @@ import Testing
             let isProbe = !breaker.isClosed
             for _ in 0..<min(most, 64 - open.count) {
                 budget.opened()
-                let slot = pushes.add(PushTicket(batch: 0, position: 0), credentials: 0, sentAt: moment)
+                let slot = pushes.add(PushTicket(batch: 0, position: 0), generation: 0, sentAt: moment)
                 let delay = Duration.milliseconds(random.int(in: 1...400))
                 open.append((slot, now, isHealthy ? .good : mood, now + delay))
                 sent += 1

@@ -9,7 +9,7 @@ private func late(_ pushes: inout PushesInFlight, _ now: UInt32) -> Int? { pushe
 private func isInTime(_ pushes: inout PushesInFlight, _ slot: Int) -> Bool? { pushes.remove(slot)?.isInTime }
 
 private func add(_ pushes: inout PushesInFlight, at now: UInt32, position: UInt32 = 0) -> Int {
-    pushes.add(PushTicket(batch: 1, position: position), credentials: 3, sentAt: now)
+    pushes.add(PushTicket(batch: 1, position: position), generation: 3, sentAt: now)
 }
 
 struct PushesInFlightTests {

@@ -334,7 +334,7 @@ final class SimulatedHost {
     }
 
     func becameReady(_ worker: SimulatedWorker) {
-        worker.send(.lease(end: rounds.clock.end))
+        worker.send(.lease(end: rounds.sendDeadline.end))
         if let leaseMachine { assign(worker, leaseMachine) }
     }
 
@@ -416,9 +416,9 @@ final class SimulatedHost {
         if isUp, let leaseMachine {
             switch lease {
             case .intake where leaseMachine.intake != nil:
-                note("the coordinator of \(name)", rounds.clock.end, life)
+                note("the coordinator of \(name)", rounds.sendDeadline.end, life)
             case .shard(let shard) where leaseMachine.fenceTokens[shard] != nil:
-                note("the coordinator of \(name)", rounds.clock.end, life)
+                note("the coordinator of \(name)", rounds.sendDeadline.end, life)
             default: break
             }
         }
