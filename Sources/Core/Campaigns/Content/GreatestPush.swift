@@ -1,4 +1,4 @@
-package import PushModel
+import PushModel
 
 /// The largest push that a campaign can make, to tell before the start whether values may not fit.
 package enum GreatestPush {
