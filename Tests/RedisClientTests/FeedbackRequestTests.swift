@@ -27,7 +27,7 @@ import Testing
         let askedAt = try fixture.perform(AskForFeedback()) + Self.ahead
         try set("asked", askedAt)
         #expect(try begin("r1") == .read(failures: 0))
-        #expect(try end("r1").served > askedAt)
+        #expect(try end("r1").servedUntil > askedAt)
         guard case .wait = try begin("r2") else { throw Unexpected() }
     }
 
@@ -38,12 +38,12 @@ import Testing
         // The same reader begins again, as after a lost reply. The reading still counts as begun at its first begin, which is
         // before the request.
         #expect(try begin("r1") == .read(failures: 0))
-        #expect(try end("r1").served <= askedAt)
+        #expect(try end("r1").servedUntil <= askedAt)
         #expect(try begin("r2") == .read(failures: 0))
-        #expect(try end("r2").served > askedAt)
+        #expect(try end("r2").servedUntil > askedAt)
         let later = try fixture.perform(AskForFeedback())
         #expect(try begin("r3") == .read(failures: 0))
-        #expect(try end("r3").served > later)
+        #expect(try end("r3").servedUntil > later)
     }
 
     private struct Unexpected: Error {}
