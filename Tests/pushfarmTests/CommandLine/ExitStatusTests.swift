@@ -53,9 +53,10 @@ struct ExitStatusTests {
         "campaigns create /nowhere --app a", "campaigns create /dev/null --app a",
         "campaigns create /dev/null", "campaigns plan /dev/null --app a",
         "campaigns test /dev/null --devices d --app a", "campaigns plan missing.json --app a",
-        "campaigns plan there/c",
-        "campaigns test missing.yaml --devices d --app a", "campaigns plan", "campaigns plan - --requests x",
-        "campaigns rate c 5 --app a", "campaigns list --limit 0",
+        "campaigns plan there/c", "campaigns test missing.yaml --devices d --app a", "campaigns plan",
+        "campaigns plan - --requests x", "campaigns rate c 5 --app a", "campaigns list --limit 0",
+        "campaigns done c --file /nowhere", "campaigns done c --file /dev/null --format xml",
+        "campaigns done c --file /dev/null --format csv",
         "rate a x", "admission shut a", "events --type nonsense", "jobs --limit x",
     ]
 
