@@ -17,7 +17,7 @@ struct CampaignReport: Sendable {
     var nextRun: UTCTime?
     /// When the first push of a scheduled campaign is due; nil if the campaign has begun, or the time is not known.
     var firstPush: UTCTime?
-    /// About how many milliseconds the present stage still takes in all zones that send now; nil if no zone sends.
+    /// About how many milliseconds all remaining stages and rounds still take; nil if the campaign does not run or is paused.
     var remaining: Int64?
     /// The merge group; nil for a campaign that is not merged, and in lists of campaigns.
     var merge: CampaignMergeReport?
@@ -217,9 +217,9 @@ extension FarmClient {
         var report = CampaignReport(
             stored: stored, job: job, pause: pause?.words,
             isBeingCancelled: cancels.contains { $0.text == stored.id })
-        if stored.record.state == .running, let groups = stored.record.progress?.groups {
-            let now = UTCTime(milliseconds: try await clock().clampedMilliseconds)
-            report.remaining = groups.compactMap { $0.remaining(at: now) }.max()
+        if stored.record.state == .running, pause == nil, stored.record.progress != nil {
+            report.remaining = stored.remaining(
+                at: UTCTime(milliseconds: try await clock().clampedMilliseconds))
         }
         if stored.record.state == .scheduled, let runs = try stored.runs() {
             report.nextRun = runs.next(after: UTCTime(milliseconds: try await clock().clampedMilliseconds))

@@ -23,6 +23,18 @@ struct StoredCampaign: Sendable {
 }
 
 extension StoredCampaign {
+    /// About how many milliseconds all remaining stages and rounds still take; nil if the campaign has no progress, or if this
+    /// machine cannot plan it.
+    func remaining(at now: UTCTime) -> Int64? {
+        let zones = CampaignZones()
+        guard let progress = record.progress, let campaign = try? definition(zones) else { return nil }
+        let run = try? CampaignStateMachine(
+            record.skipsExplore ? campaign.withoutExploration() : campaign, id: id,
+            start: UTCTime(milliseconds: record.startedAt ?? record.createdAt), names: [String](),
+            zones: { zones.rules($0) }, progress: progress, rate: record.rate)
+        return run?.remaining(at: now, released: record.released)
+    }
+
     /// The runs of a recurring campaign; nil for a campaign that does not recur.
     func runs() throws(CommandFailure) -> RecurringSchedule? {
         // Most campaigns do not recur, and their definitions need no time zones here.

@@ -110,6 +110,11 @@ struct CampaignSimulation {
             actions += 1
             try BrokenInvariant.unless(actions < 300_000, "the campaign does not end")
             if isDisturbed, random.chance(400) { try disturb() }
+            if let remaining = run.remaining(at: time, released: released) {
+                try BrokenInvariant.unless(
+                    (0...CampaignSchedule.longest + 5 * 86_400_000).contains(remaining),
+                    "the remaining time is longer than any window")
+            }
             let action = run.next(at: time, instant, released: released)
             switch action {
             case .count(let requests):

@@ -81,6 +81,14 @@ package struct CampaignStateMachine: Sendable {
             isBetweenStages: runs.contains { if case .gated = $0.progress.phase { true } else { false } })
     }
 
+    /// Estimates the milliseconds until all groups have sent all their stages and rounds; nil if all groups are finished.
+    ///
+    /// The estimate assumes that no device becomes done, and that an operator resumes at once after a stage.
+    /// - Parameter released: the number of stages after which an operator resumed the campaign.
+    package func remaining(at now: UTCTime, released: Int) -> Int64? {
+        runs.compactMap { $0.remaining(at: now, released: released, ceiling: ceiling) }.max()
+    }
+
     /// Notes that a step stored ``progress`` and ``unstored``.
     package mutating func markStored() {
         for index in runs.indices { runs[index].markStored() }

@@ -46,6 +46,11 @@ struct GroupRun {
             allowed: settings.times.allowed, waits: settings.waits(after: progress))
     }
 
+    /// Estimates the milliseconds until the group has sent all its stages and rounds; nil for a finished group.
+    func remaining(at now: UTCTime, released: Int, ceiling: Double) -> Int64? {
+        settings.remaining(of: progress, at: now, released: released, ceiling: ceiling)
+    }
+
     /// Notes that a step stored the progress and the counts.
     mutating func markStored() { (unstored, mustStore) = (CampaignCounts(), false) }
 

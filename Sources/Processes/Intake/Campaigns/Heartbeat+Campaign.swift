@@ -5,8 +5,8 @@ import Scheduling
 extension IntakeNotice.Heartbeat.Campaign {
     /// Adds what a run has done.
     ///
-    /// - Parameter isPaused: whether the campaign is paused, so that it has no remaining time.
-    mutating func add(_ progress: CampaignProgress, isPaused: Bool, at now: UTCTime) {
+    /// - Parameter remaining: about how many milliseconds the campaign still sends; nil if it is paused or over.
+    mutating func add(_ progress: CampaignProgress, remaining: Int64?) {
         var (counted, handled, starts): (Int, Int, [UTCTime]) = (0, 0, [])
         for group in progress.groups {
             round = max(round, UInt32(clamping: group.round))
@@ -18,8 +18,7 @@ extension IntakeNotice.Heartbeat.Campaign {
         }
         (self.counted, self.handled) = (UInt64(clamping: counted), UInt64(clamping: handled))
         next = starts.min().map { UInt64(clamping: $0.milliseconds) }
-        guard !isPaused else { return }
-        remaining = progress.groups.compactMap { $0.remaining(at: now) }.max().map { UInt64(clamping: $0) }
+        self.remaining = remaining.map { UInt64(clamping: $0) }
     }
 }
 

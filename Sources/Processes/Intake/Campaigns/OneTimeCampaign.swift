@@ -96,7 +96,7 @@ import StoreProtocol
     func describe(in line: inout IntakeNotice.Heartbeat.Campaign) {
         line.total = UInt64(clamping: running?.handled ?? record.counts.handled)
         if let running {
-            line.add(running.progress, isPaused: isPaused, at: services.now)
+            line.add(running.progress, remaining: isPaused ? nil : running.remaining)
         } else {
             line.next = starting.firstPush.map { UInt64(clamping: $0.milliseconds) }
         }

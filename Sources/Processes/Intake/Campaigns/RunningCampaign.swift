@@ -85,6 +85,8 @@ import StoreProtocol
 
     /// The progress of the groups.
     var progress: CampaignProgress { run.progress }
+    /// About how many milliseconds the campaign still sends; nil if it is over.
+    var remaining: Int64? { run.remaining(at: services.now, released: record.released) }
 
     /// The pushes that the present rounds still have to send.
     var remainingWork: RemainingWork { run.remainingWork }
