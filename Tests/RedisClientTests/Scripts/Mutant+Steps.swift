@@ -56,5 +56,16 @@ extension Mutant {
         Mutant(
             .changeCampaign, "lets a report finish the job too early", "increment(job_record, 'accepted', 1)",
             by: Seed(number: 1, profile: .campaigns)),
+        Mutant(
+            .markDone, "counts a repeated report", "if call('SETBIT', key, ARGV[k], 1) == 0 then",
+            "if call('SETBIT', key, ARGV[k], 1) then", by: Seed(number: 1, profile: .campaigns)),
+        Mutant(
+            .finishInputs, "removes reports that are not finished",
+            "if step == done then return { 0, 0 } end",
+            "if step == done then done = done - 1 end", by: Seed(number: 1, profile: .campaigns)),
+        Mutant(
+            .applyChanges, "applies changes that were planned before others",
+            "if current ~= version then return", "if false then return",
+            by: Seed(number: 1, profile: .campaigns)),
     ]
 }

@@ -11,11 +11,13 @@ enum Judge {
         try #require(try redis.run("SCRIPT", "LOAD", text).bytes)
     }
 
-    static func command(_ hash: [UInt8], _ keys: Keys) -> RESPCommand {
+    /// - Parameter isForgetful: whether Redis returns to earlier states in the simulation.
+    static func command(_ hash: [UInt8], _ keys: Keys, isForgetful: Bool) -> RESPCommand {
         var command = RESPCommand("EVALSHA")
         command.append(hash)
         command.append(1)
         command.append(keys.prefix)
+        command.append(isForgetful ? 1 : 0)
         return command
     }
 
@@ -176,6 +178,7 @@ enum Judge {
         -- Accounting: each accepted push is in exactly one place.
         local intake = map('intake')
         local load, listed = 0, {}
+        local capped_pushes = 0
         local quarantine = map('paused_jobs')
         local before, after = {}, {}
         local ms = math.floor(tonumber(call('GET', '\(ScriptVariant.clockKey)')) / 1000)
@@ -195,10 +198,16 @@ enum Judge {
                     'and is', campaign.state)
                 check(tonumber(campaign.accepted or '0') == n('accepted') - adding, job, 'accepted', n('accepted'), 'and its campaign',
                     campaign.accepted or '-')
-                local bits = 0
-                for partition = 0, 1 do bits = bits + call('STRLEN', P .. 'sent:' .. job .. ':1:0' .. partition .. ':0') / 2 end
-                local others = tonumber(campaign['unsendable:1'] or '0') + tonumber(campaign['merged:1'] or '0')
+                local bits, marks = 0, 0
+                for partition = 0, 1 do
+                    bits = bits + call('STRLEN', P .. 'sent:' .. job .. ':1:0' .. partition .. ':0') / 2
+                    marks = marks + call('BITCOUNT', P .. 'done:' .. job .. ':0' .. partition .. ':0')
+                end
+                local function c(name) return tonumber(campaign[name .. ':1'] or '0') end
+                local others = c('unsendable') + c('merged') + c('capped') + c('excluded') - c('unhandled')
                 check(bits == n('accepted') - adding + others, job, 'has', bits, 'bits')
+                check(marks == tonumber(campaign.done or '0'), job, 'has', marks, 'marks of', campaign.done or '-', 'done devices')
+                if campaign.category then capped_pushes = capped_pushes + n('accepted') - adding end
                 -- While a campaign is paused or cancelled, its content is added to no push.
                 local cancelled_at = (call('HGET', P .. 'cancels', job) or ''):match('^%d+ (%d+)')
                 local stopped = quarantine[job] or cancelled_at and tonumber(cancelled_at) <= ms
@@ -243,6 +252,24 @@ enum Judge {
             after[#after + 1] = table.concat(now, ' ')
             load = load + batches + entries
         end
+        -- A push counts for the cap in the step that accepts it. If Redis forgets a step, a step that read the counters before may
+        -- store them again, so a device then gets fewer pushes, and never more.
+        local cap_counts = 0
+        for partition = 0, 1 do
+            local counts = call('GET', P .. 'caps:caps:week:0:0' .. partition .. ':0') or ''
+            for i = 2, #counts, 2 do cap_counts = cap_counts + counts:byte(i) end
+        end
+        check(cap_counts == capped_pushes or ARGV[1] == '1' and cap_counts > capped_pushes, 'counters of caps have', cap_counts,
+            'of', capped_pushes, 'pushes')
+        -- Each call for the partition of the registry sets both values to the new version.
+        local registry = '{pushfarm:demo:r00}:'
+        local meta = call('HMGET', registry .. 'meta', 'version', 'devices')
+        check(meta[1] == meta[2] and meta[1] == call('GET', registry .. 'bits:0:0'), 'the partition has version', meta[1] or '-',
+            'and the changes of', meta[2] or '-')
+        local was = tonumber(before.registry or '') or 0
+        check((tonumber(meta[1] or '') or 0) >= was, 'the partition goes back from version', was, 'to', meta[1] or '-')
+        after[#after + 1] = 'registry'
+        after[#after + 1] = meta[1] or '0'
         for job in pairs(inBatches) do check(listed[job], job, 'has batches and no job record') end
         for job in pairs(inEntries) do check(listed[job], job, 'has entries and no job record') end
         check(load == tonumber(call('HGET', P .. 'load', 'open') or '0'), 'load',

@@ -6,7 +6,8 @@ import PushModel
 /// The part of an intake that runs campaigns: it adds pushes of devices that have no bit yet, one step after the other.
 ///
 /// Some devices of a campaign have no address. Such a device gets the content of the campaign if a step of another campaign comes
-/// first and merges the content, and counts as unsendable if a step of its own campaign comes first.
+/// first and merges the content, and counts as unsendable if a step of its own campaign comes first. Devices that are done get no
+/// push, and devices that got all pushes of the cap are capped.
 final class SimulatedCampaignIntake {
     private unowned let simulation: Simulation
     private var served: FenceToken?
@@ -76,20 +77,36 @@ final class SimulatedCampaignIntake {
 
     private func plan(_ job: SimulatedJob, _ token: FenceToken) throws -> Step? {
         guard let step = steps[job.number], let id = job.id, let devices = job.devices,
-            var sent = try bits(of: id)
+            var sent = try bits(.sent(round: 1), of: id), let done = try bits(.done, of: id)
         else { return nil }
+        var counts = CapNumbers([])
+        if job.isCapped {
+            guard let strings = try simulation.attempt(ReadStrings(CapNumbers.keys)) else { return nil }
+            counts = CapNumbers(strings)
+        }
         var request = StoreCampaignStep(
             token: token, campaign: id, step: step + 1, name: simulation.name("step"))
-        let next = Array(devices.indices.filter { !sent.contains($0) }.prefix(1 + simulation.below(8)))
+        let waiting = devices.indices.filter { !sent.contains($0) && !done.contains($0) }
+        let next = Array(waiting.prefix(1 + simulation.below(8)))
         for ordinal in next { sent.insert(ordinal) }
-        var packer = SimulatedPacker()
+        var (packer, capped) = (SimulatedPacker(), 0)
         for ordinal in next {
-            if let token = devices[ordinal] { packer.add(job, id: id, token..<token + 1) }
+            guard let token = devices[ordinal] else { continue }
+            if job.isCapped, !counts.add(ordinal) {
+                capped += 1
+            } else {
+                packer.add(job, id: id, token..<token + 1)
+            }
         }
         request.batches = packer.batches
-        request.counts = [("unsendable:1", next.count { devices[$0] == nil })]
-        request.strings = Self.strings(of: id, sent)
-        if sent.count == devices.count { request.ending = .finished }
+        request.counts = [("unsendable:1", next.count { devices[$0] == nil }), ("capped:1", capped)]
+        request.strings = Self.strings(of: id, sent) + (job.isCapped ? counts.strings : [])
+        if next.count == waiting.count {
+            request.ending = .finished
+            let excluded = devices.count - sent.count
+            request.counts += [("excluded:1", excluded), ("unhandled:1", excluded)]
+        }
+        guard !job.isCapped else { return Step(request: request, job: job.number, merged: nil) }
         let merged = try merge(next.filter { devices[$0] != nil }, of: job, into: &request)
         return Step(request: request, job: job.number, merged: merged)
     }
@@ -101,9 +118,11 @@ final class SimulatedCampaignIntake {
     private func merge(
         _ reached: [Int], of job: SimulatedJob, into request: inout StoreCampaignStep
     ) throws -> Int? {
-        let others = simulation.jobs.filter { $0.number != job.number && steps[$0.number] != nil }
+        let others = simulation.jobs.filter {
+            $0.number != job.number && !$0.isCapped && steps[$0.number] != nil
+        }
         guard let other = simulation.pick(others), let step = steps[other.number], let id = other.id,
-            let devices = other.devices, var sent = try bits(of: id)
+            let devices = other.devices, var sent = try bits(.sent(round: 1), of: id)
         else { return nil }
         let due = reached.filter { $0 < devices.count && devices[$0] == nil && !sent.contains($0) }
         guard !due.isEmpty else { return nil }
@@ -116,16 +135,50 @@ final class SimulatedCampaignIntake {
     }
 
     /// The bits of a campaign's devices; nil if no reply arrived.
-    private func bits(of id: String) throws -> OrdinalBits? {
-        try simulation.attempt(ReadStrings(Self.keys(of: id))).map(OrdinalBits.init)
+    private func bits(_ kind: CampaignBits, of id: String) throws -> OrdinalBits? {
+        try simulation.attempt(ReadStrings(Self.keys(kind, of: id))).map(OrdinalBits.init)
     }
 
     private static func strings(of id: String, _ sent: OrdinalBits) -> [StoreCampaignStep.StoredString] {
-        keys(of: id).enumerated().map { .init(key: $0.element, bytes: sent.bytes(ofPartition: $0.offset)) }
+        keys(.sent(round: 1), of: id).enumerated().map {
+            .init(key: $0.element, bytes: sent.bytes(ofPartition: $0.offset))
+        }
     }
 
-    private static func keys(of id: String) -> [String] {
-        (0..<2).map { CampaignBits.sent(round: 1).key(of: id, partition: $0, chunk: 0) }
+    private static func keys(_ kind: CampaignBits, of id: String) -> [String] {
+        (0..<2).map { kind.key(of: id, partition: $0, chunk: 0) }
+    }
+}
+
+/// How many pushes of campaigns with a cap each device got: for each device its ordinal and the number, one byte each.
+private struct CapNumbers {
+    static let keys = (0..<2).map { "caps:caps:week:0:0\($0):0" }
+    private var numbers: [Int: Int] = [:]
+
+    /// - Parameter strings: one string for each partition.
+    init(_ strings: [[UInt8]?]) {
+        for (partition, bytes) in strings.enumerated() {
+            for index in stride(from: 0, to: bytes?.count ?? 0, by: 2) {
+                numbers[Int(bytes?[index] ?? 0) * 2 + partition] = Int(bytes?[index + 1] ?? 0)
+            }
+        }
+    }
+
+    /// Counts a push.
+    ///
+    /// - Returns: false, without a change, if the device got as many pushes as the cap allows.
+    mutating func add(_ device: Int) -> Bool {
+        guard numbers[device, default: 0] < SimulatedJob.cap else { return false }
+        numbers[device, default: 0] += 1
+        return true
+    }
+
+    var strings: [StoreCampaignStep.StoredString] {
+        Self.keys.enumerated().map { partition, key in
+            let devices = numbers.keys.filter { $0 % 2 == partition }.sorted()
+            return .init(
+                key: key, bytes: devices.flatMap { [UInt8($0 / 2), UInt8(numbers[$0] ?? 0)] })
+        }
     }
 }
 
@@ -133,9 +186,13 @@ final class SimulatedCampaignIntake {
 private struct OrdinalBits {
     private var partitions: [Set<Int>] = [[], []]
 
-    /// - Parameter strings: two strings in the sparse form.
+    /// - Parameter strings: two strings in the sparse or the dense form.
     init(_ strings: [[UInt8]?]) {
         for (partition, bytes) in strings.enumerated() {
+            if let bytes, bytes.count == 8192 {
+                partitions[partition] = Set((0..<256).filter { bytes[$0 / 8] & (128 >> UInt8($0 % 8)) != 0 })
+                continue
+            }
             for index in stride(from: 0, to: bytes?.count ?? 0, by: 2) {
                 partitions[partition].insert(Int(bytes?[index + 1] ?? 0))
             }

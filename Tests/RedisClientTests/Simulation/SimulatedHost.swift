@@ -40,6 +40,8 @@ final class SimulatedHost {
     private var stoppedUntil = 0
     private lazy var intake = SimulatedIntake(simulation)
     private lazy var campaigns = SimulatedCampaignIntake(simulation)
+    private lazy var done = SimulatedDoneMarker(simulation)
+    private lazy var registry = SimulatedRegistryWriter(simulation)
     private lazy var consumer = SimulatedResultsConsumer(name, simulation)
 
     init(name: String, simulation: Simulation) {
@@ -61,6 +63,8 @@ final class SimulatedHost {
         )
         intake = SimulatedIntake(simulation)
         campaigns = SimulatedCampaignIntake(simulation)
+        done = SimulatedDoneMarker(simulation)
+        registry = SimulatedRegistryWriter(simulation)
         consumer = SimulatedResultsConsumer(name, simulation)
         stoppedUntil = simulation.turn + turns
     }
@@ -138,6 +142,8 @@ final class SimulatedHost {
     private func stepIntake(_ token: FenceToken) throws {
         if simulation.profile.campaigns > 0, simulation.chance(60) {
             for _ in 0..<4 { try campaigns.step(token) }
+            for _ in 0..<3 { try done.step(token) }
+            try registry.step()
         } else {
             try intake.step(token)
         }
@@ -149,7 +155,10 @@ final class SimulatedHost {
         for _ in 0..<2 { addWorker() }
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
         if simulation.profile.campaigns > 0, let token = tokens[.intake] {
-            for _ in 0..<8 { try campaigns.step(token) }
+            for _ in 0..<8 {
+                try done.step(token)
+                try campaigns.step(token)
+            }
         }
         for _ in 0..<2 { try consumer.step() }
         if tokens[.intake] != nil { try cancelBatches() }

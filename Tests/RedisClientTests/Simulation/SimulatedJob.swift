@@ -15,10 +15,16 @@ struct SimulatedJob {
     let isPoison: Bool
     /// For a campaign: for each device, the index of its token, or nil if the device cannot be sent to.
     var devices: [Int?]?
+    /// The devices of a campaign that have reported that they are done.
+    var reported: Set<Int> = []
     /// Whether Redis returned to a state from before the push of the job.
     var mayBeLost = false
     /// Whether an operator has cancelled the job.
     var mayBeCancelled = false
+
+    /// Of all campaigns with this property, a device gets at most ``cap`` pushes.
+    var isCapped: Bool { devices != nil && number.isMultiple(of: 2) }
+    static let cap = 2
 
     init(number: Int, simulation: Simulation) {
         let count = simulation.chance(15) ? 40 + simulation.below(60) : 1 + simulation.below(20)

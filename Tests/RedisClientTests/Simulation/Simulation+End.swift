@@ -25,7 +25,7 @@ extension Simulation {
                 clock.jump(600_000_000)
             }
             guard depths.isEmpty else { continue }
-            if try depths.paused == 0 && !isAnyCampaignOpen() {
+            if try depths.paused == 0 && !isAnyCampaignOpen() && !hasDoneReports() {
                 note("the end, after \(round) turns")
                 return try checkAccounting()
             }
@@ -47,6 +47,12 @@ extension Simulation {
         try campaigns().values.contains { ["scheduled", "running"].contains($0.text("state")) }
     }
 
+    /// Whether reports of done devices are not finished.
+    private func hasDoneReports() throws -> Bool {
+        let lists = try redis.run("EXISTS", "{pushfarm:demo}:done", "{pushfarm:demo}:done_taken").integer
+        return lists ?? 0 > 0
+    }
+
     /// The records of all campaigns, by id.
     private func campaigns() throws -> [String: [String: [UInt8]]] {
         guard profile.campaigns > 0 else { return [:] }
@@ -54,12 +60,36 @@ extension Simulation {
         return try Dictionary(ids.map { ($0, try perform(ReadCampaign($0))) }) { first, _ in first }
     }
 
-    private func checkCampaign(_ id: String, _ devices: [Int?], _ jobRecord: JobRecord) throws {
+    /// - Returns: the number of devices that got no push because they were done or capped.
+    private func checkCampaign(_ id: String, _ job: SimulatedJob, _ jobRecord: JobRecord) throws -> Int {
         let record = try campaigns()[id, default: [:]]
-        let handled = record.number("accepted") + record.number("unsendable:1") + record.number("merged:1")
+        let skipped = record.number("capped:1") + record.number("excluded:1")
+        let handled =
+            record.number("accepted") + record.number("unsendable:1") + record.number("merged:1") + skipped
+        let devices = job.devices?.count ?? 0
         guard record.number("accepted") == jobRecord.accepted, !jobRecord.isAdding,
-            handled == devices.count || record.text("state") == "cancelled"
-        else { throw SimulationFault.count("\(id) handled \(handled) of \(devices.count): \(jobRecord)") }
+            handled == devices || record.text("state") == "cancelled"
+        else { throw SimulationFault.count("\(id) handled \(handled) of \(devices): \(jobRecord)") }
+        // A Redis that returns to an earlier state may lose reports.
+        let done = record.number("done")
+        guard done == job.reported.count || profile.rollBacks > 0 && done < job.reported.count else {
+            throw SimulationFault.count("\(id) has \(done) done devices of \(job.reported.count)")
+        }
+        return skipped
+    }
+
+    /// Checks that no device got more pushes of campaigns with a cap than the cap allows.
+    private func checkCaps() throws {
+        let capped = jobs.filter(\.isCapped)
+        for device in 0..<(capped.map { $0.devices?.count ?? 0 }.max() ?? 0) {
+            let pushes = capped.count { job in
+                guard let place = job.devices?.dropFirst(device).first, let place else { return false }
+                return gateway.timesKnown(job.tokens[place]) > 0
+            }
+            guard pushes <= SimulatedJob.cap else {
+                throw SimulationFault.count("device \(device) got \(pushes) pushes despite its cap")
+            }
+        }
     }
 
     private func number(of job: String) -> Int? {
@@ -102,6 +132,7 @@ extension Simulation {
             throw SimulationFault.count(
                 "\(duplicates) duplicates, \(suspected) counted, \(unknown) forgotten: \(twice.sorted())")
         }
+        try checkCaps()
         try checkEvents()
         try checkRest()
     }
@@ -114,9 +145,10 @@ extension Simulation {
         try check(jobRecord.inFlight == 0 && jobRecord.delayed == 0, "has something open")
         let ended = jobRecord.delivered + jobRecord.failed + jobRecord.expired + jobRecord.cancelled
         try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled without a command")
-        if let devices = job.devices, let id = job.id { try checkCampaign(id, devices, jobRecord) }
-        // A cancelled campaign adds no further pushes.
-        let isCut = job.devices != nil && job.mayBeCancelled && ended < job.tokens.count
+        var skipped = 0
+        if job.devices != nil, let id = job.id { skipped = try checkCampaign(id, job, jobRecord) }
+        // A cancelled campaign adds no further pushes, and devices that are done or capped get none.
+        let isCut = job.devices != nil && (job.mayBeCancelled || skipped > 0) && ended < job.tokens.count
         try check(isCut || ended == job.tokens.count, "does not add up to \(job.tokens.count)")
         let healthy = job.tokens.filter { !gateway.poison.contains($0) }
         let outcomes = healthy.map(SimulatedGateway.response)
@@ -202,11 +234,12 @@ extension Simulation {
         let known = [
             "events", "refused", "jobs", "owners", "intake", "load", "results", "admission", "paused_jobs",
             "suppression", "scopes", "guard", "dead_letters", "dead_letter_counts", "cancels",
-            "paused_tokens", "refusals", "campaigns", "campaign_ids",
+            "paused_tokens", "refusals", "campaigns", "campaign_ids", "done_inputs",
         ]
         let many = [
             "{pushfarm:demo}:job:", "{pushfarm:demo}:suppressed:", "{pushfarm:demo}:sent:",
-            "{pushfarm:demo}:campaign:", "test:",
+            "{pushfarm:demo}:campaign:", "{pushfarm:demo}:done:", "{pushfarm:demo}:caps:",
+            "{pushfarm:demo:r00}:", "test:",
         ]
         for key in left where !many.contains(where: key.hasPrefix) {
             guard known.contains(where: { key == "{pushfarm:demo}:\($0)" }) else {

@@ -83,8 +83,10 @@ final class Simulation {
 
     /// Sends a request over an unreliable connection.
     /// Returns nil if no reply arrived, so that the caller does not know whether Redis executed the request.
-    func attempt<Step: Request>(_ request: Step) throws -> Step.Reply? {
-        if isQuiet { return try perform(request) }
+    ///
+    /// - Parameter keys: the keys of a partition of the registry; nil for the keys of the app.
+    func attempt<Step: Request>(_ request: Step, in keys: Keys? = nil) throws -> Step.Reply? {
+        if isQuiet { return try perform(request, in: keys) }
         var dice = below(1000)
         func falls(_ share: Int) -> Bool {
             dice -= share
@@ -97,43 +99,45 @@ final class Simulation {
         if falls(profile.twice) {
             // Repeats the request like a client whose first reply was lost.
             note("twice:")
-            _ = try perform(request, orStoreError: true)
-            return try perform(request)
+            _ = try perform(request, in: keys, orStoreError: true)
+            return try perform(request, in: keys)
         }
         if falls(profile.replyLost) {
             note("without reply:")
-            _ = try perform(request, orStoreError: true)
+            _ = try perform(request, in: keys, orStoreError: true)
             return nil
         }
         if falls(profile.late) {
-            postpone(request)
+            postpone(request, in: keys)
             return nil
         }
-        return try perform(request)
+        return try perform(request, in: keys)
     }
 
     /// Makes Redis execute a request in a later turn, as when Redis reads it late from the buffers of a lost connection.
-    func postpone<Step: Request>(_ request: Step) {
+    func postpone<Step: Request>(_ request: Step, in keys: Keys? = nil) {
         note("later: \(traced(request))")
-        let action = { [unowned self] in _ = try perform(request, orStoreError: true) }
+        let action = { [unowned self] in _ = try perform(request, in: keys, orStoreError: true) }
         late.append((turn + 1 + below(30), action))
     }
 
     /// Drops the late requests, because all connections end together with Redis.
     func forgetLateRequests() { late = [] }
 
-    private func perform<Step: Request>(_ request: Step, orStoreError: Bool) throws -> Step.Reply? {
-        do { return try perform(request) } catch is StoreError { return nil }
+    private func perform<Step: Request>(
+        _ request: Step, in keys: Keys?, orStoreError: Bool
+    ) throws -> Step.Reply? {
+        do { return try perform(request, in: keys) } catch is StoreError { return nil }
     }
 
     /// Sends a request at the simulated time. Then the judge checks the accounting.
     @discardableResult
-    func perform<Step: Request>(_ request: Step) throws -> Step.Reply {
+    func perform<Step: Request>(_ request: Step, in keys: Keys? = nil) throws -> Step.Reply {
         calls["\(Step.self)", default: 0] += 1
-        var replies = try run(request)
+        var replies = try run(request, keys ?? self.keys)
         if replies[1].error?.code == "NOSCRIPT" {
             redis.forgetScripts()
-            replies = try run(request)
+            replies = try run(request, keys ?? self.keys)
         }
         let reply = replies[1]
         note("\(traced(request)): \(traced(reply))")
@@ -146,12 +150,14 @@ final class Simulation {
         }
     }
 
-    private func run<Step: Request>(_ request: Step) throws -> [RESPValue] {
+    private func run<Step: Request>(_ request: Step, _ keys: Keys) throws -> [RESPValue] {
         // Two scripts never run in the same microsecond.
         clock.advance(100)
         let time = RESPCommand("SET", ScriptVariant.clockKey, "\(clock.redis)")
         var commands = [time, try redis.command(request, keys)]
-        if let script = Step.script, !script.isReadOnly { commands.append(Judge.command(judge, keys)) }
+        if let script = Step.script, !script.isReadOnly {
+            commands.append(Judge.command(judge, self.keys, isForgetful: profile.rollBacks > 0))
+        }
         return try redis.run(together: commands)
     }
 
@@ -173,6 +179,7 @@ final class Simulation {
     }
 
     private func submit() throws {
+        if profile.campaigns > 0, chance(25) { return try reportDone() }
         switch below(100) {
         case 0..<3:
             try perform(PushJob(job: Array("{broken".utf8)))
@@ -197,6 +204,16 @@ final class Simulation {
         let job = SimulatedJob(campaign: jobs.count, simulation: self)
         jobs.append(job)
         guard let id = job.id else { return }
-        try perform(ChangeCampaign.create(id, name: name("change"), isDraft: false, fields: []))
+        let fields: [ChangeCampaign.Field] = job.isCapped ? [("category", "caps")] : []
+        try perform(ChangeCampaign.create(id, name: name("change"), isDraft: false, fields: fields))
+    }
+
+    /// Devices of a campaign report that they are done.
+    private func reportDone() throws {
+        guard let number = pick(jobs.indices.filter { jobs[$0].devices?.isEmpty == false }) else { return }
+        let devices = (0...below(4)).map { _ in below(jobs[number].devices?.count ?? 0) }
+        jobs[number].reported.formUnion(devices)
+        let words = [number] + devices
+        try perform(PushInputs(.done, [Array(words.map(String.init).joined(separator: " ").utf8)]))
     }
 }
