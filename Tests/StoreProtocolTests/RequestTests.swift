@@ -68,18 +68,22 @@ import Testing
     }
 
     @Test func `a step of a campaign gives the numbers of its lists before the lists`() {
-        var request = StoreCampaignStep(token: token, campaign: "c", step: 3, name: "n")
+        var request = StoreCampaignStep(token: token, campaign: "c", step: 3, after: "l", name: "n")
         request.fields = [("progress", "{}")]
         request.counts = [("accepted:1", 2)]
         request.strings = [.init(key: "sent:c:1:00:0", bytes: [65, 66], expiresAt: 9)]
         request.batches = [.init(shard: 3, lane: .bulk, tokens: 2, body: [67])]
-        request.merged = [.init(campaign: "m", step: 5, fields: ["progress": "{}"], counts: ["merged:1": 4])]
+        request.merged = [
+            .init(
+                campaign: "m", step: 5, lastStep: "k", fields: ["progress": "{}"], counts: ["merged:1": 4])
+        ]
         (request.ending, request.reason, request.keep) = (.cancelled, "why", 7)
         #expect(
             words(request).dropFirst(4) == [
-                "1:n:host", "c", "3", "n", "7", "cancelled", "why", "1", "1", "1", "0", "1", "1", "progress",
+                "1:n:host", "c", "3", "n", "l", "7", "cancelled", "why", "1", "1", "1", "0", "1", "1",
+                "progress",
                 "{}", "accepted:1", "2", "sent:c:1:00:0", "AB", "9", "03", "b", "0", "2", "C",
-                "m", "5", "1", "1", "progress", "{}", "merged:1", "4",
+                "m", "5", "k", "1", "1", "progress", "{}", "merged:1", "4",
             ])
     }
 

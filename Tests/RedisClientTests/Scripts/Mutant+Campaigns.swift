@@ -50,13 +50,16 @@ extension Mutant {
         Mutant(.storeCampaignStep, "wakes no worker", "ipairs(wake(wakes))", "ipairs({})"),
         Mutant(.storeCampaignStep, "keeps a job record forever", "call('EXPIRE', job_record, keep)"),
         Mutant(
-            .storeCampaignStep, "merges a campaign that does not run", "if record[2] ~= 'running' or ",
+            .storeCampaignStep, "merges a campaign that does not run", "if record[3] ~= 'running' or ",
             "if "),
         Mutant(
-            .storeCampaignStep, "merges a campaign that is at another step", " or 0) ~= step or",
+            .storeCampaignStep, "merges a campaign that is at another step", " or 0) ~= other.step or",
             " or 0) < 0 or"),
         Mutant(
-            .storeCampaignStep, "merges a paused campaign", "~= step or pause_of(id) then", "~= step then"),
+            .storeCampaignStep, "merges a campaign whose last step has another name",
+            " or (record[2] or '') ~= other.name", ""),
+        Mutant(
+            .storeCampaignStep, "merges a paused campaign", "pause_of(other.id) then", "false then"),
         Mutant(.storeCampaignStep, "merges a cancelled campaign", "not (entry and", "not (false and"),
         Mutant(
             .storeCampaignStep, "ends the merging too early", "entry:match('^%d+ (%d+)')) <= t)",
@@ -66,10 +69,10 @@ extension Mutant {
             "call('HSET', key, ARGV[i], ARGV[i + 1])"),
         Mutant(
             .storeCampaignStep, "counts no merged devices",
-            "for _, other in ipairs(others) do store_merged(other) end"),
+            "for _, other in ipairs(others) do store_merged(other, name) end"),
         Mutant(
             .storeCampaignStep, "does not raise the step of merged campaigns",
-            "    call('HSET', key, 'step', other.step + 1)\n"),
+            "    call('HSET', key, 'step', other.step + 1, 'did', name)\n"),
         Mutant(.settle, "never stops a campaign", "guard.failed <= guard.share * guard.all", "true"),
         Mutant(.settle, "stops a campaign too early", "guard.all < LEAST_OUTCOMES or", "false or"),
         Mutant(

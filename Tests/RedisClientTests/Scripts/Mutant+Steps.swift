@@ -42,16 +42,19 @@ extension Mutant {
             by: Seed(number: 2, profile: .poison)),
         Mutant(
             .storeCampaignStep, "adds a step of an earlier process",
-            "if step ~= done + 1 or last[3] ~= 'running' then",
+            "if step ~= done + 1 or (last[2] or '') ~= before or last[3] ~= 'running' then",
             "if last[3] ~= 'running' then", by: Seed(number: 9, profile: .campaigns)),
         Mutant(
+            .storeCampaignStep, "adds a step that follows a lost step", " or (last[2] or '') ~= before", "",
+            by: Seed(number: 3, profile: .forgottenCampaigns)),
+        Mutant(
             .storeCampaignStep, "stores nothing of merged campaigns",
-            "for _, other in ipairs(others) do store_merged(other) end",
+            "for _, other in ipairs(others) do store_merged(other, name) end",
             by: Seed(number: 1, profile: .campaigns)),
         Mutant(
             .storeCampaignStep, "adds a step twice",
             "if step == done and last[2] == name then return { 0 } end",
-            "if step == done and last[2] == name then done = done - 1 end",
+            "if step == done and last[2] == name then done, before = done - 1, name end",
             by: Seed(number: 1, profile: .campaigns)),
         Mutant(
             .changeCampaign, "lets a report finish the job too early", "increment(job_record, 'accepted', 1)",
@@ -59,10 +62,6 @@ extension Mutant {
         Mutant(
             .markDone, "counts a repeated report", "if call('SETBIT', key, ARGV[k], 1) == 0 then",
             "if call('SETBIT', key, ARGV[k], 1) then", by: Seed(number: 1, profile: .campaigns)),
-        Mutant(
-            .finishInputs, "removes reports that are not finished",
-            "if step == done then return { 0, 0 } end",
-            "if step == done then done = done - 1 end", by: Seed(number: 1, profile: .campaigns)),
         Mutant(
             .applyChanges, "applies changes that were planned before others",
             "if current ~= version then return", "if false then return",

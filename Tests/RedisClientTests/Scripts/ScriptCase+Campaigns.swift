@@ -139,6 +139,11 @@ extension ScriptCase {
             try fixture.perform(fixture.campaignStep(1, name: "of another process"))
             return fixture.campaignStep(1)
         },
+        ScriptCase("adds no step that follows a lost step", again: .refused("error STEP 1")) { fixture in
+            try fixture.runCampaign()
+            try fixture.perform(fixture.campaignStep(1, name: "after the loss"))
+            return fixture.campaignStep(2)
+        },
         ScriptCase("adds steps in their order", again: .refused("error STEP 0")) { fixture in
             try fixture.runCampaign()
             return fixture.campaignStep(2)
@@ -181,6 +186,11 @@ extension ScriptCase {
             try fixture.runCampaign()
             try fixture.runCampaign("m")
             return fixture.mergedStep(ofLast: 1)
+        },
+        ScriptCase("merges no campaign whose last step has another name", again: .same) { fixture in
+            try fixture.runCampaign()
+            try fixture.runCampaign("m")
+            return fixture.mergedStep(ofLast: 0, named: "lost")
         },
         ScriptCase("merges no unknown campaign", again: .same) { fixture in
             try fixture.runCampaign()
@@ -375,22 +385,27 @@ extension StoreFixture {
     }
 
     /// Returns a step whose pushes have content of the campaign `m`.
-    func mergedStep(ofLast step: Int) -> StoreCampaignStep {
+    func mergedStep(ofLast step: Int, named lastStep: String = "") -> StoreCampaignStep {
         var request = campaignStep(1)
         var event = FarmEvent(.campaignSkipped)
         event.add("campaign", "c")
         request.events = [event]
         request.merged = [
             .init(
-                campaign: "m", step: step, fields: ["progress": "{}"],
+                campaign: "m", step: step, lastStep: lastStep, fields: ["progress": "{}"],
                 counts: ["audience:1": 2, "merged:1": 2])
         ]
         return request
     }
 
+    /// The name of a step; empty for step 0.
+    private static func campaignStepName(_ step: Int) -> String { step > 0 ? "step \(step)" : "" }
+
     /// Returns a step of three pushes and of one device that cannot be sent to.
     func campaignStep(_ step: Int, due: Int64 = 0, name: String? = nil) -> StoreCampaignStep {
-        var request = StoreCampaignStep(token: token, campaign: "c", step: step, name: name ?? "step \(step)")
+        var request = StoreCampaignStep(
+            token: token, campaign: "c", step: step, after: Self.campaignStepName(step - 1),
+            name: name ?? Self.campaignStepName(step))
         request.fields = [("progress", "{\"step\":\(step)}")]
         request.counts = [("accepted:1", 3), ("unsendable:1", 1), ("audience:1", 4)]
         request.strings = [.init(key: "sent:c:1:00:0", bytes: [0, 1, 0, UInt8(step)])]
@@ -403,7 +418,8 @@ extension StoreFixture {
 
     /// Returns a last step without pushes.
     func campaignEnd(_ step: Int, _ ending: CampaignEnding) -> StoreCampaignStep {
-        var request = StoreCampaignStep(token: token, campaign: "c", step: step, name: "end")
+        var request = StoreCampaignStep(
+            token: token, campaign: "c", step: step, after: Self.campaignStepName(step - 1), name: "end")
         request.ending = ending
         request.keep = 99
         return request

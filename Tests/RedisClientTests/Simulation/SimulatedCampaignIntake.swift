@@ -11,10 +11,15 @@ import PushModel
 final class SimulatedCampaignIntake {
     private unowned let simulation: Simulation
     private var served: FenceToken?
-    /// The numbers of the last steps of the campaigns that the process has read, by number of the job.
-    private var steps: [Int: Int] = [:]
+    /// The last steps of the campaigns that the process has read, by number of the job.
+    private var steps: [Int: LastStep] = [:]
     /// The last step, if it got no reply. The process repeats this step before it does anything else.
     private var unanswered: Step?
+
+    private struct LastStep {
+        var number: Int
+        var name: String
+    }
 
     private struct Step {
         let request: StoreCampaignStep
@@ -51,7 +56,8 @@ final class SimulatedCampaignIntake {
         case "scheduled":
             _ = try simulation.attempt(
                 ChangeCampaign.begin(id, token: token, name: simulation.name("change"), fields: []))
-        case "running": steps[job.number] = record.number("step")
+        case "running":
+            steps[job.number] = LastStep(number: record.number("step"), name: record.text("did"))
         default: return
         }
     }
@@ -61,14 +67,17 @@ final class SimulatedCampaignIntake {
         unanswered = nil
         switch reply {
         case .done, .doneBefore:
-            steps[step.job] = step.request.ending == nil ? step.request.step : nil
-            if let merged = step.merged { steps[merged]? += 1 }
+            let (number, name) = (step.request.step, step.request.name)
+            steps[step.job] = step.request.ending == nil ? LastStep(number: number, name: name) : nil
+            if let merged = step.merged, let last = steps[merged] {
+                steps[merged] = LastStep(number: last.number + 1, name: name)
+            }
         case .paused, .full: steps[step.job] = nil
         case .mergedUnavailable: if let merged = step.merged { steps[merged] = nil }
         case .cancelled:
             var ending = StoreCampaignStep(
                 token: token, campaign: step.request.campaign, step: step.request.step,
-                name: simulation.name("step"))
+                after: step.request.lastStep, name: simulation.name("step"))
             ending.ending = .cancelled
             _ = try simulation.attempt(ending)
             steps[step.job] = nil
@@ -85,7 +94,8 @@ final class SimulatedCampaignIntake {
             counts = CapNumbers(strings)
         }
         var request = StoreCampaignStep(
-            token: token, campaign: id, step: step + 1, name: simulation.name("step"))
+            token: token, campaign: id, step: step.number + 1, after: step.name,
+            name: simulation.name("step"))
         let waiting = devices.indices.filter { !sent.contains($0) && !done.contains($0) }
         let next = Array(waiting.prefix(1 + simulation.below(8)))
         for ordinal in next { sent.insert(ordinal) }
@@ -128,7 +138,9 @@ final class SimulatedCampaignIntake {
         guard !due.isEmpty else { return nil }
         for ordinal in due { sent.insert(ordinal) }
         request.merged = [
-            .init(campaign: id, step: step, fields: ["progress": "{}"], counts: ["merged:1": due.count])
+            .init(
+                campaign: id, step: step.number, lastStep: step.name, fields: ["progress": "{}"],
+                counts: ["merged:1": due.count])
         ]
         request.strings += Self.strings(of: id, sent)
         return other.number

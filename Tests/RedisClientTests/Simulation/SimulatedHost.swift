@@ -143,7 +143,7 @@ final class SimulatedHost {
         if simulation.profile.campaigns > 0, simulation.chance(60) {
             for _ in 0..<4 { try campaigns.step(token) }
             for _ in 0..<3 { try done.step(token) }
-            try registry.step()
+            for _ in 0..<4 { try registry.step() }
         } else {
             try intake.step(token)
         }

@@ -13,7 +13,9 @@ package struct CampaignRecord: Equatable, Sendable {
         case startsAt = "starts_at"
         case startedAt = "started_at"
         case finishedAt = "finished_at"
-        case reason, step, progress, list, rate, released, done, rewarded
+        case reason, step
+        case lastStep = "did"
+        case progress, list, rate, released, done, rewarded
         case resultsSeries = "results_series"
         case skipsExplore = "skips_explore"
         case audienceEnds = "audience_ends"
@@ -51,6 +53,8 @@ package struct CampaignRecord: Equatable, Sendable {
     package let reason: String?
     /// The number of the last step; 0 before the first step.
     package let step: Int
+    /// The name of the last step; empty before the first step.
+    package let lastStep: String
     /// What the run has done so far; nil before its first step.
     package let progress: CampaignProgress?
     /// For each partition, or for each group of a list, the first ordinal that is not in the audience. Empty before the start.
@@ -96,7 +100,7 @@ package struct CampaignRecord: Equatable, Sendable {
         startedAt = time(.startedAt)
         finishedAt = time(.finishedAt)
         reason = text(.reason)
-        step = number(.step)
+        (step, lastStep) = (number(.step), text(.lastStep) ?? "")
         progress = fields[Field.progress.rawValue].flatMap(CampaignProgress.init(json:))
         audienceEnds = text(.audienceEnds).map(Self.audienceEnds) ?? []
         list = text(.list)

@@ -11,6 +11,8 @@ import Scheduling
     let member: MergeMember
     /// The number of the campaign's last step.
     let step: Int
+    /// The name of the campaign's last step; empty before its first step.
+    let lastStep: String
     /// A copy of the run. The step of the other campaign stores the copy's progress.
     let run: CampaignStateMachine
     let audience: CampaignAudience

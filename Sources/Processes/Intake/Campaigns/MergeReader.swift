@@ -126,7 +126,7 @@ extension MergeReader.Found {
         stored.campaigns = runs.map { number, run in
             let peer = peers[number]
             let request = StoreCampaignStep.Merged(
-                campaign: peer.campaign.id, step: peer.step,
+                campaign: peer.campaign.id, step: peer.step, lastStep: peer.lastStep,
                 fields: [
                     CampaignRecord.Field.progress.rawValue: String(decoding: run.progress.json, as: UTF8.self)
                 ],

@@ -80,7 +80,9 @@ import StoreProtocol
         case .over: return
         case .scheduled where record.state != .running: try await end(.cancelled, reason: "")
         case .scheduled:
-            _ = try await services.perform(StoreCampaignStep.cancelling(id, step: record.step + 1, services))
+            let request = StoreCampaignStep.cancelling(
+                id, step: record.step + 1, after: record.lastStep, services)
+            _ = try await services.perform(request)
             phase = .over
         case .running(let running):
             try await running.cancel()
@@ -168,9 +170,12 @@ import StoreProtocol
 
 extension StoreCampaignStep {
     /// The last step of a campaign that was cancelled.
-    @Loop static func cancelling(_ id: String, step: Int, _ services: CampaignServices) -> StoreCampaignStep {
+    @Loop static func cancelling(
+        _ id: String, step: Int, after lastStep: String, _ services: CampaignServices
+    ) -> StoreCampaignStep {
         var request = StoreCampaignStep(
-            token: services.token, campaign: id, step: step, name: services.uniqueName())
+            token: services.token, campaign: id, step: step, after: lastStep,
+            name: services.uniqueName())
         (request.ending, request.keep) = (.cancelled, services.keepSeconds)
         return request
     }

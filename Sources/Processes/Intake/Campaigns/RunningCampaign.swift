@@ -29,6 +29,8 @@ import StoreProtocol
     private var record: CampaignRecord
     private var run: CampaignStateMachine
     private var step: Int
+    /// The name of the last step.
+    private var lastStep: String
     private var skipped: SkippedDevices
     /// The devices that all rounds have handled.
     private(set) var handled: Int
@@ -52,7 +54,7 @@ import StoreProtocol
         // If the series has enough results at the start, the campaign explores no variants.
         self.campaign = record.skipsExplore ? campaign.withoutExploration() : campaign
         attributes = campaign.attributes
-        step = record.step
+        (step, lastStep) = (record.step, record.lastStep)
         skipped = SkippedDevices(campaign: id)
         handled = record.counts.handled
         run = try CampaignStateMachine(
@@ -78,7 +80,8 @@ import StoreProtocol
 
     /// Stores that the campaign was cancelled.
     func cancel() async throws(StoreError) {
-        _ = try await services.perform(StoreCampaignStep.cancelling(id, step: step + 1, services))
+        _ = try await services.perform(
+            StoreCampaignStep.cancelling(id, step: step + 1, after: lastStep, services))
     }
 
     // MARK: Progress
@@ -191,7 +194,8 @@ import StoreProtocol
     /// A step that stores the run and its counts.
     private func stepRequest(_ run: CampaignStateMachine) -> StoreCampaignStep {
         var request = StoreCampaignStep(
-            token: services.token, campaign: id, step: step + 1, name: services.uniqueName())
+            token: services.token, campaign: id, step: step + 1, after: lastStep,
+            name: services.uniqueName())
         request.fields = [
             (CampaignRecord.Field.progress.rawValue, String(decoding: run.progress.json, as: UTF8.self))
         ]
@@ -227,9 +231,10 @@ import StoreProtocol
         }
         for merged in merged {
             merged.campaign.step += 1
+            merged.campaign.lastStep = request.name
             merged.campaign.takeStored(merged.run)
         }
-        step = request.step
+        (step, lastStep) = (request.step, request.name)
         skipped.markStored(request.events.count)
         services.context.counts.pushes += UInt64(request.batches.reduce(0) { $0 + $1.tokens })
         takeStored(run)
@@ -281,7 +286,7 @@ import StoreProtocol
         let due = run.due(at: services.now, gap: gap)
         guard !due.isEmpty, let audience = try await loader.load(version: record.list) else { return nil }
         return MergePeer(
-            campaign: self, member: member, step: step, run: run, audience: audience,
+            campaign: self, member: member, step: step, lastStep: lastStep, run: run, audience: audience,
             audienceEnds: record.audienceEnds, due: due)
     }
 

@@ -39,13 +39,18 @@ package struct StoreCampaignStep: Request {
         package let campaign: String
         /// The number of the campaign's last step.
         package let step: Int
+        /// The name of the campaign's last step; empty before its first step.
+        package let lastStep: String
         /// The new values of fields of the campaign's record.
         package let fields: [String: String]
         /// The numbers to add to fields of the campaign's record.
         package let counts: [String: Int]
 
-        package init(campaign: String, step: Int, fields: [String: String], counts: [String: Int]) {
-            (self.campaign, self.step, self.fields, self.counts) = (campaign, step, fields, counts)
+        package init(
+            campaign: String, step: Int, lastStep: String, fields: [String: String], counts: [String: Int]
+        ) {
+            (self.campaign, self.step, self.lastStep) = (campaign, step, lastStep)
+            (self.fields, self.counts) = (fields, counts)
         }
     }
 
@@ -57,7 +62,9 @@ package struct StoreCampaignStep: Request {
     package var campaign: String
     /// The number of the last step plus 1.
     package var step: Int
-    /// A name that no other step of the campaign has.
+    /// The name of the last step; empty for the first step.
+    package var lastStep: String
+    /// A name that no other step of any campaign has.
     package var name: String
     /// The new values of fields of the campaign's record.
     package var fields: [ChangeCampaign.Field] = []
@@ -76,13 +83,14 @@ package struct StoreCampaignStep: Request {
     /// How long to keep the job record after the job is finished, in seconds.
     package var keep = Retention().jobRecordSeconds
 
-    package init(token: FenceToken, campaign: String, step: Int, name: String) {
-        (self.token, self.campaign, self.step, self.name) = (token, campaign, step, name)
+    package init(token: FenceToken, campaign: String, step: Int, after lastStep: String, name: String) {
+        (self.token, self.campaign, self.step) = (token, campaign, step)
+        (self.lastStep, self.name) = (lastStep, name)
     }
 
     package var words: [any CommandArgument] {
         [
-            ScriptKeys.prefix, token, campaign, step, name, keep, ending?.rawValue, reason,
+            ScriptKeys.prefix, token, campaign, step, name, lastStep, keep, ending?.rawValue, reason,
             fields.count, counts.count, strings.count, events.count, batches.count, merged.count,
             ArgumentList(fields.flatMap { [$0.name, $0.value] }),
             ArgumentList(counts.flatMap { [$0.name, $0.number] as [any CommandArgument] }),
@@ -111,6 +119,7 @@ extension StoreCampaignStep.Merged: CommandArgument {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(campaign)
         command.append(step)
+        command.append(lastStep)
         command.append(fields.count)
         command.append(counts.count)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
