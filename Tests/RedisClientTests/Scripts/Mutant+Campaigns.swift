@@ -69,7 +69,7 @@ extension Mutant {
             "call('HSET', key, ARGV[i], ARGV[i + 1])"),
         Mutant(
             .storeCampaignStep, "counts no merged devices",
-            "for _, other in ipairs(others) do store_merged(other, name) end"),
+            "for _, other in ipairs(others) do store_merged(other, name, t) end"),
         Mutant(
             .storeCampaignStep, "does not raise the step of merged campaigns",
             "    call('HSET', key, 'step', other.step + 1, 'did', name)\n"),

@@ -49,7 +49,7 @@ extension Mutant {
             by: Seed(number: 3, profile: .forgottenCampaigns)),
         Mutant(
             .storeCampaignStep, "stores nothing of merged campaigns",
-            "for _, other in ipairs(others) do store_merged(other, name) end",
+            "for _, other in ipairs(others) do store_merged(other, name, t) end",
             by: Seed(number: 1, profile: .campaigns)),
         Mutant(
             .storeCampaignStep, "adds a step twice",
