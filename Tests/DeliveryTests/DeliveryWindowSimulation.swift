@@ -444,7 +444,7 @@ struct DeliveryWindowSimulation {
             throw BrokenInvariant(
                 description:
                     "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.creditInUse) of \(limit), "
-                    + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "pending"), "
+                    + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.hasNoPending() ? "none pending" : "pending"), "
                     + "\(window.checkouts.isPending ? "checking out" : ""), lists \(redis.ready) \(redis.flight)"
             )
         }
