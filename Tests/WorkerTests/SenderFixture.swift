@@ -205,7 +205,7 @@ import Testing
         let sender = sender
         try #require(
             await until {
-                sender.isIdle && sender.suppressionLists.isWhole && sender.window.shards.isQuiet()
+                sender.isIdle && sender.suppressionLists.isWhole && sender.window.shards.hasNoPending()
             })
     }
 
