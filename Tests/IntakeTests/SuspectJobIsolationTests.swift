@@ -23,7 +23,7 @@ struct SuspectJobIsolationTests {
 
     /// App "a", whose jobs are suspects, has its turn. The apps "b" and "c" wait for a turn.
     @Loop private static func queueBehindSuspects() async -> (SuspectJobIsolation, Queue) {
-        let isolation = SuspectJobIsolation()
+        let turn = SuspectJobIsolation()
         turn.set("a", isOneByOne: true)
         await turn.begin("a")
         let queue = Queue(["b", "c"], for: turn)
@@ -33,7 +33,7 @@ struct SuspectJobIsolationTests {
 
     @Test func `apps work at the same time`() async throws {
         try await onLoop {
-            let isolation = SuspectJobIsolation()
+            let turn = SuspectJobIsolation()
             await turn.begin("a")
             await turn.begin("b")
         }
