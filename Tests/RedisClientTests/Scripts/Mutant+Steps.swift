@@ -41,13 +41,6 @@ extension Mutant {
             .promoteDue, "moves nothing to the lists", "        call('RPUSH', list, id)\n",
             by: Seed(number: 2, profile: .poison)),
         Mutant(
-            .storeCampaignStep, "adds a step of an earlier process",
-            "if step ~= done + 1 or (last[2] or '') ~= before or last[3] ~= 'running' then",
-            "if last[3] ~= 'running' then", by: Seed(number: 9, profile: .campaigns)),
-        Mutant(
-            .storeCampaignStep, "adds a step that follows a lost step", " or (last[2] or '') ~= before", "",
-            by: Seed(number: 3, profile: .forgottenCampaigns)),
-        Mutant(
             .storeCampaignStep, "stores nothing of merged campaigns",
             "for _, other in ipairs(others) do store_merged(other, name, t) end",
             by: Seed(number: 1, profile: .campaigns)),

@@ -48,7 +48,13 @@ final class SimulatedCampaignIntake {
         }
     }
 
-    private func restart(_ token: FenceToken?) { (served, steps, unanswered) = (token, [:], nil) }
+    /// Ends the process.
+    func end() { restart(nil) }
+
+    private func restart(_ token: FenceToken?) {
+        if let unanswered, simulation.jobs[unanswered.job].isCapped { simulation.mayHaveOldCounts = true }
+        (served, steps, unanswered) = (token, [:], nil)
+    }
 
     private func read(_ job: SimulatedJob, _ token: FenceToken) throws {
         guard let id = job.id, let record = try simulation.attempt(ReadCampaign(id)) else { return }

@@ -62,6 +62,7 @@ final class SimulatedHost {
             0, -Self.renewInterval, -Self.reclaimInterval, false
         )
         intake = SimulatedIntake(simulation)
+        campaigns.end()
         campaigns = SimulatedCampaignIntake(simulation)
         done = SimulatedDoneMarker(simulation)
         registry = SimulatedRegistryWriter(simulation)
