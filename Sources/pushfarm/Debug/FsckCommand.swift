@@ -4,7 +4,7 @@ import EventLoop
 struct FsckCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
-        abstract: "Checks the counts of pushes, jobs and campaigns, and stored devices.",
+        abstract: "Checks the farm's counts, and stored devices.",
         discussion: """
             The command checks that the counts of all pushes and jobs add up. It also
             compares the records of stored devices with their indexes, bitmaps and counts,

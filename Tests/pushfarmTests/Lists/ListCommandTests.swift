@@ -64,7 +64,7 @@ import Testing
         let list = try #require(try stored("readers"))
         #expect(list.state == .ready && list.duplicates == 1 && list.refused == 2)
         #expect(list.groups == [.init(zone: "Asia/Tokyo", rows: 350), .init(zone: nil, rows: 350)])
-        #expect(list.columns == [.init(name: "first name", rows: 700)])
+        #expect(list.columns == [.init(name: "first name", rows: 700, longest: 5)])
         for group in 0...1 {
             #expect(
                 try rows(list, group: group)

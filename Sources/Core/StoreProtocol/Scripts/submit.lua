@@ -22,13 +22,13 @@ local WHOLE = 98304
 
 local FIELDS = { 'id', 'tokens', 'payload', 'translations', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at',
     'collapse_id', 'topic', 'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of', 'users',
-    'devices', 'unknown_recipients', 'capped' }
+    'devices', 'unknown_recipients', 'capped', 'stored' }
 -- The expected kind of each field; a `time` may be a number or text.
 local KINDS = { id = 'string', tokens = 'array', payload = 'object', translations = 'object', pushes = 'array', app = 'string',
     push_type = 'string', priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string',
     lane = 'string', deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number',
     registered_at = 'time', replay_of = 'string', users = 'array', devices = 'array', unknown_recipients = 'number',
-    capped = 'number' }
+    capped = 'number', stored = 'number' }
 -- The fields that name the recipients of a job. A job has exactly one of these fields.
 local RECIPIENTS = { 'pushes', 'tokens', 'users', 'devices' }
 local NEED = ' is missing; a job needs "payload" with "tokens", "users" or "devices", or it needs "pushes"'
