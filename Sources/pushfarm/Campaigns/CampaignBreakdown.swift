@@ -45,7 +45,7 @@ struct CampaignBreakdown: Sendable {
         let rows = times.joined(to: Self.mostRows).map { span in
             done = done.adding(saturating: span.done)
             return Row(
-                name: "\(Timestamp(milliseconds: span.start.multiplied(saturating: 1000)))", sent: span.sent,
+                name: "\(Timestamp(milliseconds: span.start))", sent: span.sent,
                 done: span.done,
                 share: audience > 0 ? min(1, Double(done) / Double(audience)) : 0)
         }

@@ -3,7 +3,7 @@
 /// The scripts count in spans of ten minutes, and in spans of an hour when a day has passed since the first push was due.
 package struct CampaignTimes: Hashable, Sendable {
     package struct Span: Hashable, Sendable {
-        /// When the span began, in Unix seconds.
+        /// When the span began, in Unix milliseconds.
         package let start: Int64
         /// Pushes that were accepted in the span, and merged pushes with the campaign's content.
         package var sent = 0
@@ -14,7 +14,7 @@ package struct CampaignTimes: Hashable, Sendable {
     /// The spans in which something was counted, in order of time.
     package let spans: [Span]
 
-    /// Reads the fields `sent_at:T` and `done_at:T` of a record, with T in Unix seconds. Other fields, and values that are no numbers,
+    /// Reads the fields `sent_at:T` and `done_at:T` of a record, with T in Unix milliseconds. Other fields, and values that are no numbers,
     /// are left out.
     package init(fields: some Sequence<(String, String)>) {
         var spans: [Int64: Span] = [:]

@@ -46,13 +46,13 @@ end
 -- In milliseconds.
 local TEN_MINUTES, HOUR, DAY = 600000, 3600000, 86400000
 
--- Adds to the number of the present span of time: `sent_at:T` or `done_at:T`, where T is the span's start in Unix seconds. A span
+-- Adds to the number of the present span of time: `sent_at:T` or `done_at:T`, where T is the span's start in Unix ms. A span
 -- takes ten minutes, and an hour when a day has passed since the campaign's first push was due. So a campaign of a month has at
 -- most 900 spans.
 local function count_in_time(campaign, name, number, t)
     local start = tonumber(call('HGET', campaign, 'starts_at') or '') or t
     local span = t - start < DAY and TEN_MINUTES or HOUR
-    increment(campaign, name .. ':' .. string.format('%d', (t - t % span) / 1000), number)
+    increment(campaign, name .. ':' .. string.format('%d', t - t % span), number)
 end
 
 -- The results of a series without campaigns are kept for 100 days.
