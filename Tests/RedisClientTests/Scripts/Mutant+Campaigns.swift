@@ -26,7 +26,9 @@ extension Mutant {
             .storeCampaignStep, "mistakes another step for this one",
             "if step == done and last[2] == name then",
             "if step == done then"),
-        Mutant(.storeCampaignStep, "adds a step of an earlier process", "step ~= done + 1 or", "false or"),
+        Mutant(
+            .storeCampaignStep, "adds a step of an earlier process",
+            "step ~= done + 1 or (last[2] or '') ~= before or", "false or"),
         Mutant(
             .storeCampaignStep, "adds a step that follows a lost step", " or (last[2] or '') ~= before", ""),
         Mutant(.storeCampaignStep, "extends a campaign that does not run", " or last[3] ~= 'running'", ""),
