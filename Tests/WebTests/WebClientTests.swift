@@ -47,7 +47,8 @@ import Transport
     @Test(arguments: [
         ("HTTP/1.1 200 OK\r\n\r\n", "taken"), ("HTTP/1.1 204 No Content\r\n\r\n", "taken"),
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n", "taken"),
-        ("HTTP/1.1 302 Found\r\n\r\n", "responded with 302"), ("HTTP/1.1 500 No\r\n\r\n", "responded with 500"),
+        ("HTTP/1.1 302 Found\r\n\r\n", "responded with 302"),
+        ("HTTP/1.1 500 No\r\n\r\n", "responded with 500"),
         (
             String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 9),
             "the connection ended without a response"
