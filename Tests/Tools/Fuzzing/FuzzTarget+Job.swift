@@ -55,8 +55,10 @@ extension FuzzTarget {
         do throws(JobError) {
             found = try JobParser.parse(text, app: "demo", topic: "com.example.demo", now: now)
         } catch { throw Violation("the job with tokens is refused: \(error)") }
+        var options = job.options
+        options.isStored = true
         try Violation.unless(
-            found.recipients == nil && found.options == job.options && found.id == job.id
+            found.recipients == nil && found.options == options && found.id == job.id
                 && found.submitted == tokens.reduce(0) { $0 + $1.count }
                 && found.unknownRecipients == tokens.count(where: \.isEmpty), "another job with tokens")
         try checkBatch(of: found)
