@@ -32,9 +32,9 @@ struct GovernorDrawing {
                 &drawing, run.map { ($0.at, Double($0.slowedTo)) }, rate.top, rate.height, most, Self.allowed)
         }
         let panel = Self.panels.connections
-        axes(&drawing, panel.top, panel.height, most: 8, step: 2, "connections")
+        axes(&drawing, panel.top, panel.height, most: 16, step: 4, "connections")
         let steps = samples.flatMap { [($0.at, Double($0.connections))] }
-        trace(&drawing, steps, panel.top, panel.height, 8, Self.accepted)
+        trace(&drawing, steps, panel.top, panel.height, 16, Self.accepted)
         drawing.text(
             (Self.left + Self.width - Self.right) / 2, panel.top + panel.height + 36, "seconds",
             anchor: .middle)

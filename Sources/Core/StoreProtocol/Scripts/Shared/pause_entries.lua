@@ -42,7 +42,11 @@ local function find_job(job, inbox)
     local state = call('HGET', P .. 'job:' .. job, 'state')
     if state then return state, state end
     local waiting = call('LLEN', inbox)
-    for _, list in ipairs(BEFORE_RECORD) do waiting = waiting + call('LLEN', P .. list) end
+    for _, list in ipairs(BEFORE_RECORD) do
+        local length = redis.pcall('LLEN', P .. list)
+        -- A key of the wrong type contains no job.
+        if type(length) == 'number' then waiting = waiting + length end
+    end
     return waiting > 0 and 'expected' or 'unknown', state
 end
 
