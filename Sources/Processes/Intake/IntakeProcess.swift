@@ -206,6 +206,7 @@ extension DeviceInputRules {
     /// Sends a notice to the coordinator.
     let notify: @Loop (IntakeNotice) -> Void
     let isolation = SuspectJobIsolation()
+    let campaignPriority = CampaignPriority()
     var counts = IntakeNotice.Heartbeat()
     private var appCounts: [String: AppCounts] = [:]
 
