@@ -206,7 +206,6 @@ extension DeviceInputRules {
     /// Sends a notice to the coordinator.
     let notify: @Loop (IntakeNotice) -> Void
     let isolation = SuspectJobIsolation()
-    let campaignPriority = CampaignPriority()
     var counts = IntakeNotice.Heartbeat()
     private var appCounts: [String: AppCounts] = [:]
 

@@ -105,9 +105,7 @@ import StoreProtocol
             guard campaign.isBackground, !campaign.audience.isList, !send.isFallback,
                 services.setup.backgroundBudget > 0
             else {
-                return try await services.context.campaignPriority.perform { () throws(StoreError) in
-                    try await self.send(send, audience)
-                }
+                return try await self.send(send, audience)
             }
             // The look-ups of jobs change the same counters.
             guard await services.budget.begin() else { return .wait(.zero) }

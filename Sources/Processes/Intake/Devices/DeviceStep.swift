@@ -52,7 +52,6 @@ import StoreProtocol
         for start in stride(from: 0, to: inputs.count, by: Self.portion) {
             // While Redis applies this portion, the process parses the next portion.
             async let next = parse(inputs.dropFirst(start + Self.portion).prefix(Self.portion))
-            await intake.context.campaignPriority.waitForSteps()
             refusals += try await apply(parsed).map {
                 FinishInputs.Refusal($0.error, index: start + $0.index)
             }
