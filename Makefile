@@ -36,7 +36,7 @@ deb: man completions
 demo: build
 	.build/release/pushfarm demo --kill 3
 
-# Runs the quick suites and, beside them, lint. Takes about 65 s on two cores after the build. The output of lint is in
+# Runs the quick suites and, beside them, lint. Takes about 50 s on two cores after the build. The output of lint is in
 # .build/lint and is shown at the end if lint fails. Packages are installed first, because sudo may ask for a password.
 check: export SWIFT_DETERMINISTIC_HASHING = 1
 check:
